@@ -1,0 +1,313 @@
+"""`rewardset.toml`: the reward set, its checks, its data and its training, as typed objects.
+
+Reading runs none of the user's code. Everything wrong with the file becomes one sentence that names the
+file, the table and the key. Writing keeps comments and layout.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from rewards.errors import ManifestError
+from rewards.targets import did_you_mean
+
+Aggregation = Literal["sum_then_normalize", "normalize_then_sum"]
+ScaleRewards = Literal["group", "batch", "none"]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
+
+
+class Adaptive(_Table):
+    """`adaptive = {...}`: how training moves a weight by the share of completions at the top of the range."""
+
+    low: float = Field(0.3, ge=0, le=1)
+    high: float = Field(0.8, ge=0, le=1)
+    up: float = Field(1.2, ge=1)
+    down: float = Field(0.9, gt=0, le=1)
+    min: float = Field(0.1, ge=0)
+    max: float = Field(10.0, gt=0)
+
+
+class RewardEntry(_Table):
+    """One `[[reward]]` table; what is not declared is None or has the default.
+
+    `function`: `FILE.py::NAME` or `package.module:NAME`. `weight`: TRL's reward weight (0 = logged only).
+    `range`: what the function promises to return. `scope`: "group" where comparing the completions of one
+    prompt is intended. `abstains`: None for some rows is meant. `timeout_s`: seconds a completion may take
+    (None: 5, async functions 60). `memory_mb`: memory of its process. `params`: bound as keywords, they win
+    over a column of that name. `when`: abstains on prompts whose columns differ.
+    """
+
+    function: str
+    name: str = Field("", validate_default=False)
+    kind: Literal["correctness", "format", "length", "style", "content", "relevance", "diversity", "other"] | None = None
+    weight: float = Field(1.0, allow_inf_nan=False)
+    range: tuple[float, float] | None = None
+    scope: Literal["row", "group"] = "row"
+    abstains: bool = False
+    deterministic: bool = True
+    timeout_s: float | None = Field(None, gt=0, allow_inf_nan=False)
+    memory_mb: int = Field(2048, ge=64)
+    runs: Literal["fork", "warm"] = "fork"
+    cost: Literal["free", "paid"] = "free"
+    params: dict[str, Any] = Field(default_factory=dict)
+    when: dict[str, Any] = Field(default_factory=dict)
+    adaptive: Adaptive | None = None
+
+    @field_validator("range")
+    @classmethod
+    def _ordered(cls, value: tuple[float, float] | None) -> tuple[float, float] | None:
+        if value is not None and not value[0] < value[1]:
+            raise ValueError(f"must be [low, high] with low below high, not [{value[0]:g}, {value[1]:g}]")
+        return value
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, values: Any) -> Any:
+        if isinstance(values, dict) and not values.get("name") and isinstance(values.get("function"), str):
+            return {**values, "name": values["function"].replace("::", ":").rpartition(":")[2]}
+        return values
+
+
+class SetSettings(_Table):
+    """`[set]`: name, where the samples are, and TRL's aggregation."""
+
+    name: str = ""
+    samples: tuple[str, ...] = ()
+    tokenizer: str = ""
+    aggregation: Aggregation = "sum_then_normalize"
+    scale_rewards: ScaleRewards = "group"
+
+    @field_validator("samples", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else value
+
+
+class Waiver(_Table):
+    """A finding that is accepted, and why: `{ check = "RW203", reward = "length", reason = "..." }`."""
+
+    check: str
+    reward: str | None = None
+    reason: str = Field(min_length=1)
+
+
+class CheckSettings(_Table):
+    """`[check]`: Hypothesis examples a property, seed, what fails, what is waived."""
+
+    examples: int = Field(100, ge=1)
+    seed: int = 0
+    fail_on: Literal["error", "warning"] = "error"
+    waive: tuple[Waiver, ...] = ()
+
+
+class DataSettings(_Table):
+    """`[data]`: the training prompts. `columns` maps source to target; `holdout` is a share of the prompts."""
+
+    train: str = ""
+    system_prompt: str = ""
+    columns: dict[str, str] = Field(default_factory=dict)
+    holdout: float = Field(0.1, ge=0, lt=1)
+
+
+class Stage(BaseModel):
+    """`[[train.stage]]`: rewards and settings of one stage; any TRL setting may stand beside them."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    name: str = ""
+    rewards: tuple[str, ...] = ()
+    max_steps: int | None = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The TRL settings of this stage by their own names."""
+        return dict(self.model_extra or {})
+
+
+class TrainSettings(BaseModel):
+    """`[train]`: preset, model and LoRA; any TRL setting may stand beside them and wins over the preset."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    preset: str = "cpu"
+    model: str = ""
+    lora: bool | dict[str, Any] = True
+    stage: tuple[Stage, ...] = ()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The TRL settings named in the manifest, by their own names."""
+        return dict(self.model_extra or {})
+
+
+class Manifest(_Table):
+    """A whole `rewardset.toml`; `path` is the file, relative paths in it belong to `root`."""
+
+    path: Path
+    set: SetSettings = Field(default_factory=SetSettings)
+    reward: tuple[RewardEntry, ...] = ()
+    check: CheckSettings = Field(default_factory=CheckSettings)
+    data: DataSettings = Field(default_factory=DataSettings)
+    train: TrainSettings = Field(default_factory=TrainSettings)
+
+    @property
+    def root(self) -> Path:
+        """The folder of the manifest."""
+        return self.path.parent
+
+    def resolve(self, path: str) -> Path:
+        """A path written in the manifest, as one that can be opened from anywhere."""
+        return (self.root / Path(path).expanduser()).resolve()
+
+    @property
+    def sample_paths(self) -> list[Path]:
+        """The sample files of `[set] samples`."""
+        return [self.resolve(path) for path in self.set.samples]
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Read and check a `rewardset.toml`.
+
+    Raises:
+        ManifestError: the file is missing, no TOML, or says something impossible; one sentence.
+    """
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ManifestError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ManifestError(f"{path} is not UTF-8 text (byte {error.start})") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ManifestError(f"{path.name} is no valid TOML: {error}") from error
+    try:
+        manifest = Manifest(path=path.resolve(), **tables)
+    except ValidationError as error:
+        raise ManifestError(f"{path.name}: {explain_validation(error, tables)}") from error
+    except TypeError as error:
+        raise ManifestError(f"{path.name}: '{_unexpected(error)}' is no table of a manifest") from error
+    _check_names(manifest)
+    return manifest
+
+
+def _unexpected(error: TypeError) -> str:
+    return str(error).rpartition("argument ")[2].strip("'")
+
+
+def _check_names(manifest: Manifest) -> None:
+    if not manifest.reward:
+        raise ManifestError(f"{manifest.path.name} has no [[reward]] table; add one with function = \"FILE.py::NAME\"")
+    names = [entry.name for entry in manifest.reward]
+    for entry in manifest.reward:
+        if "::" not in entry.function and ":" not in entry.function:
+            raise ManifestError(
+                f"{manifest.path.name}: reward '{entry.name}': function = \"{entry.function}\" must be "
+                '"FILE.py::NAME" or "package.module:NAME"'
+            )
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ManifestError(f"{manifest.path.name} names two rewards '{twice}'; give one of them another name = \"...\"")
+    for stage in manifest.train.stage:
+        for name in stage.rewards:
+            if name not in names:
+                raise ManifestError(
+                    f"{manifest.path.name}: stage '{stage.name}' uses reward '{name}', which is not in the set"
+                    f"{did_you_mean(name, names)}"
+                )
+
+
+def explain_validation(error: ValidationError, values: Mapping[str, Any] | None = None) -> str:
+    """The first problem of a pydantic error as one clause: place, what came, what is wanted."""
+    problem = error.errors()[0]
+    place = list(problem["loc"])
+    key = str(place.pop()) if place and isinstance(place[-1], str) else "value"
+    table = _table_name(place, values)
+    if problem["type"] == "extra_forbidden":
+        known = _known_keys(place)
+        return f"{table}'{key}' is no key here{did_you_mean(key, known) or '; known: ' + ', '.join(known)}"
+    if problem["type"] == "missing":
+        return f"{table}'{key}' is missing"
+    came = problem.get("input")
+    message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    if message.startswith("should"):
+        message = "must" + message.removeprefix("should")
+    return f"{table}{key}={came!r} ({type(came).__name__}) {message}"
+
+
+def _table_name(place: list[Any], values: Mapping[str, Any] | None) -> str:
+    if not place:
+        return ""
+    if place[0] == "reward" and len(place) > 1 and values:
+        rewards = values.get("reward")
+        index = place[1]
+        label = ""
+        if isinstance(rewards, list) and isinstance(index, int) and isinstance(rewards[index], dict):
+            label = str(rewards[index].get("name") or rewards[index].get("function") or "")
+        return f"[[reward]] {index + 1}{f' ({label!r})' if label else ''}: "
+    return f"[{'.'.join(str(part) for part in place)}]: "
+
+
+def _known_keys(place: list[Any]) -> list[str]:
+    models: dict[str, type[BaseModel]] = {
+        "set": SetSettings, "reward": RewardEntry, "check": CheckSettings, "data": DataSettings, "train": TrainSettings,
+    }
+    if len(place) > 2:
+        return sorted({"adaptive": Adaptive, "waive": Waiver}.get(str(place[-1]), Waiver).model_fields)
+    model = models.get(str(place[0])) if place else Manifest
+    return sorted(name for name in (model or Manifest).model_fields if name != "path")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all: a temporary file beside it, flushed, then renamed over it.
+
+    Raises:
+        ManifestError: the folder is read-only or the disk is full; the old file is untouched.
+    """
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise ManifestError(f"{path} cannot be written: {error.strerror}; the old file is unchanged") from error
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            os.chmod(temporary, path.stat().st_mode & 0o7777)
+        else:
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+    except OSError as error:
+        Path(temporary).unlink(missing_ok=True)
+        raise ManifestError(f"{path} cannot be written: {error.strerror}; the old file is unchanged") from error
+
+
+def update_reward(path: Path, name: str, **keys: Any) -> None:
+    """Change keys of one `[[reward]]` table in place; comments and layout of the file are kept.
+
+    Raises:
+        ManifestError: there is no such reward, or the file cannot be read or written.
+    """
+    import tomlkit
+
+    read_manifest(path)
+    document = tomlkit.parse(path.read_text(encoding="utf-8"))
+    rewards: Any = document.get("reward", [])
+    for table in rewards:
+        entry = RewardEntry(**{key: value for key, value in table.unwrap().items()})
+        if entry.name == name:
+            table.update(keys)
+            write_text(path, tomlkit.dumps(document))
+            return
+    raise ManifestError(f"{path.name} has no reward '{name}'")

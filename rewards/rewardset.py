@@ -1,0 +1,368 @@
+"""RewardSet: the rewards that are trained on together.
+
+`RewardSet.load` runs the user's code; it is called in worker processes, the trainer's process and tests.
+Everyone else works with a `SetDescription`, the same set without its functions, as a worker reports it.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from rewards.contract import Batch, Reward, Signature, keywords_for, signature, trl_name, unwrap
+from rewards.errors import ManifestError, MissingColumnError, TargetError
+from rewards.fingerprint import code_fingerprint, digest, package_versions
+from rewards.loading import Transform, find_rewards, load_file, load_module
+from rewards.manifest import Aggregation, Manifest, RewardEntry, ScaleRewards, explain_validation, read_manifest
+from rewards.marks import mark_of
+from rewards.targets import Target, did_you_mean, parse_target
+
+SEALED_KEYS = ("name", "kind", "weight", "range", "scope", "abstains", "deterministic", "params", "when", "adaptive")
+
+
+@dataclass(frozen=True)
+class RewardDescription:
+    """One reward of a loaded set, without its function.
+
+    `file` and `line` say where it is defined (None where Python cannot tell); `trl_name` is the name TRL
+    would log; `code` maps each file it uses to a digest; `fingerprint` covers code and declaration.
+    """
+
+    entry: RewardEntry
+    trl_name: str
+    signature: Signature
+    file: str | None
+    line: int | None
+    code: dict[str, str]
+    fingerprint: str
+    declared: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.entry.name
+
+    @property
+    def timeout_s(self) -> float:
+        """Seconds one completion may take."""
+        return self.entry.timeout_s or (60.0 if self.signature.is_async else 5.0)
+
+    def missing_columns(self, columns: Mapping[str, Any]) -> list[str]:
+        """Required columns that are not among `columns`."""
+        return [name for name in self.signature.required if name not in columns]
+
+
+@dataclass(frozen=True)
+class SetDescription:
+    """A loaded reward set without its functions; what crosses the process boundary as JSON."""
+
+    target: str
+    name: str
+    root: Path
+    seal_path: Path
+    manifest_path: Path | None
+    aggregation: Aggregation
+    scale_rewards: ScaleRewards
+    tokenizer: str
+    rewards: tuple[RewardDescription, ...]
+    fingerprint: str
+
+    @property
+    def names(self) -> list[str]:
+        return [reward.name for reward in self.rewards]
+
+    @property
+    def weights(self) -> list[float]:
+        return [reward.entry.weight for reward in self.rewards]
+
+    def reward(self, name: str) -> RewardDescription:
+        """The reward called `name`.
+
+        Raises:
+            TargetError: there is none.
+        """
+        for reward in self.rewards:
+            if reward.name == name:
+                return reward
+        raise TargetError(f"{self.target} has no reward '{name}'{did_you_mean(name, self.names) or '; it has ' + ', '.join(self.names)}")
+
+    def only(self, names: list[str]) -> SetDescription:
+        """The same set with only these rewards, in the order of the set."""
+        for name in names:
+            self.reward(name)
+        return replace(self, rewards=tuple(reward for reward in self.rewards if reward.name in names))
+
+    def require_columns(self, columns: Mapping[str, Any]) -> None:
+        """See that every reward gets the columns it cannot do without.
+
+        Raises:
+            MissingColumnError: names the argument, the columns there are and the likely one.
+        """
+        for reward in self.rewards:
+            for name in reward.missing_columns(columns):
+                raise MissingColumnError(missing_column(reward.name, name, columns))
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready; `from_json` reads it back."""
+        values = asdict(replace(self, rewards=()))
+        values["root"], values["seal_path"] = str(self.root), str(self.seal_path)
+        values["manifest_path"] = str(self.manifest_path) if self.manifest_path else None
+        values["rewards"] = [
+            {**asdict(replace(reward, entry=cast(Any, None))), "entry": reward.entry.model_dump(mode="json")}
+            for reward in self.rewards
+        ]
+        return values
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> SetDescription:
+        """Read what `to_json` gave."""
+        rewards = []
+        for item in values["rewards"]:
+            facts = {**item["signature"], "required": tuple(item["signature"]["required"]),
+                     "optional": tuple(item["signature"]["optional"])}
+            rewards.append(RewardDescription(**{
+                **item, "entry": RewardEntry(**item["entry"]), "signature": Signature(**facts),
+                "declared": tuple(item["declared"]),
+            }))
+        manifest = values["manifest_path"]
+        return cls(**{
+            **values, "root": Path(values["root"]), "seal_path": Path(values["seal_path"]),
+            "manifest_path": Path(manifest) if manifest else None, "rewards": tuple(rewards),
+        })
+
+
+def missing_column(reward: str, argument: str, columns: Mapping[str, Any]) -> str:
+    """The sentence for a required column the samples lack."""
+    there = ", ".join(sorted(columns)) or "none besides prompt and completion"
+    likely = _likely_column(argument, list(columns))
+    hint = f"; '{likely}' looks like it: [data] columns = {{ {likely} = \"{argument}\" }}" if likely else ""
+    return f"reward '{reward}' requires the column '{argument}', which the samples do not have (columns: {there}){hint}"
+
+
+_GROUND_TRUTH = ("answer", "solution", "gold", "target", "ground_truth", "reference", "label", "expected_answer", "expert_answer")
+
+
+def _likely_column(wanted: str, columns: list[str]) -> str | None:
+    import difflib
+
+    near = difflib.get_close_matches(wanted, columns, n=1, cutoff=0.6)
+    if near:
+        return near[0]
+    inside = [name for name in columns if wanted.lower() in name.lower() or name.lower() in wanted.lower()]
+    if inside:
+        return inside[0]
+    if wanted.lower() in _GROUND_TRUTH:
+        known = [name for name in columns if name.lower() in _GROUND_TRUTH]
+        return known[0] if known else None
+    return None
+
+
+@dataclass(frozen=True)
+class RewardSet:
+    """Loaded rewards with their declarations.
+
+    `functions` are the user's callables as they are; `entries` their resolved declarations, in the same
+    order. `declared` names for each entry the keys that a mark or the manifest stated.
+    """
+
+    target: Target
+    entries: tuple[RewardEntry, ...]
+    functions: tuple[Reward, ...]
+    files: tuple[Path | None, ...]
+    declared: tuple[tuple[str, ...], ...] = ()
+    manifest: Manifest | None = field(default=None)
+
+    @property
+    def names(self) -> list[str]:
+        return [entry.name for entry in self.entries]
+
+    @property
+    def weights(self) -> list[float]:
+        return [entry.weight for entry in self.entries]
+
+    @property
+    def root(self) -> Path:
+        return self.target.root
+
+    @property
+    def seal_path(self) -> Path:
+        return self.target.seal_path
+
+    @property
+    def aggregation(self) -> Aggregation:
+        return self.manifest.set.aggregation if self.manifest else "sum_then_normalize"
+
+    @property
+    def scale_rewards(self) -> ScaleRewards:
+        return self.manifest.set.scale_rewards if self.manifest else "group"
+
+    @property
+    def fingerprint(self) -> str:
+        """32 hex digits over code, `[set]` and `[[reward]]`; a seal holds as long as it stays the same."""
+        return self.describe().fingerprint
+
+    def entry(self, name: str) -> RewardEntry:
+        """The declaration of the reward called `name`; TargetError if there is none."""
+        return self.entries[self.index(name)]
+
+    def function(self, name: str) -> Reward:
+        """The user's callable of the reward called `name`; TargetError if there is none."""
+        return self.functions[self.index(name)]
+
+    def index(self, name: str) -> int:
+        """The position of the reward called `name`; TargetError if there is none."""
+        if name not in self.names:
+            raise TargetError(f"{self.target.text} has no reward '{name}'{did_you_mean(name, self.names)}")
+        return self.names.index(name)
+
+    def keywords(self, name: str, batch: Batch, log: Any, trainer_state: Any = None) -> dict[str, Any]:
+        """The keywords of TRL's call to one reward, its `params` bound."""
+        return keywords_for(batch, self.entry(name).params, log, trainer_state)
+
+    @classmethod
+    def load(cls, target: str | Path | Target, *, transform: Transform | None = None) -> RewardSet:
+        """Load every reward of a target. Runs the user's code.
+
+        Args:
+            target: see `rewards.targets`.
+            transform: changes the syntax tree of the user's files before they are compiled (tracing).
+
+        Raises:
+            TargetError: no such file, function or project, or a file without any reward.
+            ManifestError: the manifest cannot be used, or a mark says something impossible.
+            LoadError: the user's file failed to load.
+        """
+        parsed = target if isinstance(target, Target) else parse_target(target)
+        if parsed.kind == "project":
+            manifest = read_manifest(parsed.path)
+            loader = _Loader(manifest.root, transform)
+            parts = [(entry, *loader.function(entry.function)) for entry in manifest.reward]
+            stated = [entry.model_fields_set for entry in manifest.reward]
+            return _resolve(parsed, parts, stated, manifest)
+        loader = _Loader(parsed.root, transform)
+        if parsed.name is None:
+            functions = find_rewards(loader.file(parsed.path.name))
+            if not functions:
+                raise TargetError(
+                    f"{parsed.text} defines no reward: a public function with a parameter named 'completions'"
+                )
+            parts = [(RewardEntry(function=f"{parsed.path.name}::{name}"), function, parsed.path)
+                     for name, function in functions.items()]
+        else:
+            where = f"{parsed.module}:" if parsed.module else f"{parsed.path.name}::"
+            entry = RewardEntry(function=where + parsed.name)
+            parts = [(entry, *loader.function(entry.function))]
+        return _resolve(parsed, parts, [{"function"}] * len(parts), None)
+
+    def describe(self) -> SetDescription:
+        """The set without its functions, with fingerprints and signatures."""
+        rewards = tuple(self._describe(index) for index in range(len(self.entries)))
+        settings = self.manifest.set if self.manifest else None
+        stated = settings.model_dump(mode="json", include={"aggregation", "scale_rewards", "tokenizer"}) if settings else {}
+        return SetDescription(
+            target=self.target.text,
+            name=(settings.name if settings else "") or self.target.name or self.root.name,
+            root=self.root,
+            seal_path=self.seal_path,
+            manifest_path=self.manifest.path if self.manifest else None,
+            aggregation=self.aggregation,
+            scale_rewards=self.scale_rewards,
+            tokenizer=settings.tokenizer if settings else "",
+            rewards=rewards,
+            fingerprint=digest([stated, [reward.fingerprint for reward in rewards]]),
+        )
+
+    def _describe(self, index: int) -> RewardDescription:
+        entry, function, file = self.entries[index], self.functions[index], self.files[index]
+        code = _code(entry, file, self.root)
+        stated = entry.model_dump(mode="json", include=set(SEALED_KEYS))
+        name = entry.function.replace("::", ":").rpartition(":")[2]
+        return RewardDescription(
+            entry=entry,
+            trl_name=trl_name(function),
+            signature=signature(function, entry.params),
+            file=str(file) if file else None,
+            line=_line(function),
+            code=code,
+            fingerprint=digest([name, stated, code]),
+            declared=self.declared[index] if self.declared else (),
+        )
+
+
+def _code(entry: RewardEntry, file: Path | None, root: Path) -> dict[str, str]:
+    if file is None:
+        return {}
+    if "site-packages" in file.parts:
+        package = entry.function.partition(":")[0].partition(".")[0]
+        return package_versions([package]) or code_fingerprint(file, file.parent)
+    return code_fingerprint(file, root)
+
+
+def _line(function: Reward) -> int | None:
+    inner = unwrap(function)
+    code = getattr(inspect.unwrap(inner) if callable(inner) else inner, "__code__", None)
+    if code is None:
+        code = getattr(getattr(type(inner), "__call__", None), "__code__", None)
+    return code.co_firstlineno if code is not None else None
+
+
+class _Loader:
+    """Loads each file of one set once."""
+
+    def __init__(self, root: Path, transform: Transform | None) -> None:
+        self.root = root
+        self.transform = transform
+        self.file = functools.lru_cache(maxsize=None)(self._file)
+
+    def _file(self, name: str) -> Any:
+        path = self.root / name
+        if not path.is_file():
+            near = did_you_mean(Path(name).name, [file.name for file in path.parent.glob("*.py")])
+            raise TargetError(f"there is no file {path}{near}")
+        return load_file(path, transform=self.transform)
+
+    def function(self, reference: str) -> tuple[Reward, Path | None]:
+        """The callable and its file for `FILE.py::NAME` or `package.module:NAME`."""
+        where, separator, name = reference.partition("::")
+        if not separator:
+            where, _, name = reference.partition(":")
+            module = load_module(where, transform=self.transform, folder=self.root)
+        else:
+            module = self.file(where)
+        found: Any = module
+        for part in name.split("."):
+            if not hasattr(found, part):
+                known = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
+                raise TargetError(f"{where} has no function '{name}'{did_you_mean(name, known) or _listed(module)}")
+            found = getattr(found, part)
+        if not callable(found):
+            raise TargetError(f"{reference} is {type(found).__name__}, not a function")
+        file = getattr(module, "__file__", None)
+        return found, Path(file).resolve() if file else None
+
+
+def _listed(module: Any) -> str:
+    names = list(find_rewards(module))
+    return f"; its rewards are {', '.join(names)}" if names else "; it defines no reward"
+
+
+def _resolve(
+    target: Target, parts: list[tuple[RewardEntry, Reward, Path | None]], stated: list[set[str]], manifest: Manifest | None
+) -> RewardSet:
+    entries, declared = [], []
+    for (entry, function, _), keys in zip(parts, stated, strict=True):
+        marked = {key: value for key, value in mark_of(function).items() if key not in keys}
+        written = {key: getattr(entry, key) for key in keys}
+        try:
+            entries.append(RewardEntry(**{**marked, **written, "function": entry.function}))
+        except ValidationError as error:
+            raise ManifestError(f"@reward of {entry.function}: {explain_validation(error)}") from error
+        declared.append(tuple(sorted({*keys, *marked} - {"function"})))
+    functions = tuple(function for _, function, _ in parts)
+    files = tuple(file for _, _, file in parts)
+    return RewardSet(target, tuple(entries), functions, files, tuple(declared), manifest)
