@@ -1,0 +1,1 @@
+"""The bench: samples, scoring, explanation, checks, reports, and their faces (command line, app, pytest plugin)."""
