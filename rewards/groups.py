@@ -227,9 +227,15 @@ def _weighted_sums(table: AnyFloats, factors: AnyFloats, unscorable: npt.NDArray
 
 
 def _group_means(values: AnyFloats, codes: Codes, count: int) -> AnyFloats:
-    """The mean of the values of each group that are not NaN; NaN where there is none."""
+    """The mean of the values of each group that are not NaN; NaN where there is none.
+
+    The sum is exact (float64), so that the mean of equal values is that value, but infinite where the
+    precision of the values could not hold it.
+    """
     kept = ~np.isnan(values)
-    sums = np.bincount(codes[kept], weights=values[kept], minlength=count).astype(values.dtype)
+    sums = np.bincount(codes[kept], weights=values[kept], minlength=count).astype(np.float64)
+    narrow = sums.astype(values.dtype)
+    sums = np.where(np.isinf(narrow), narrow, sums)
     return (sums / np.bincount(codes[kept], minlength=count)).astype(values.dtype)
 
 
