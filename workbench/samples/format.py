@@ -1,0 +1,93 @@
+"""What a sample format is: how it is recognised and how it turns a file into drafts of rows.
+
+Reading has two halves. A *container* (JSONL, JSON, CSV, Parquet) cuts a file into `Raw` records, dicts with the
+line they stand on. A *shape* (flat rows, task file, a training log ...) knows what the keys of such a record
+mean and makes `Draft`s of it, one for each completion. A new format is one file with one or both of them, and
+one line in `recognise.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from workbench.samples.records import Skipped
+
+Values = dict[str, Any]
+
+
+class Raw(NamedTuple):
+    """One record of a file as it stands there."""
+
+    line: int
+    values: Values
+
+
+class RowError(ValueError):
+    """A record that cannot be read; `str(error)` is the reason shown."""
+
+
+@dataclass(slots=True)
+class Draft:
+    """One completion with its columns; `None` where the file says nothing.
+
+    `label` and `expected` are as written: whether they are labels is decided when the whole file has been seen.
+    `recorded` are scores the file reports; they are kept aside and never passed to rewards.
+    """
+
+    line: int
+    prompt: Any
+    completion: Any
+    columns: Values
+    group: Any = None
+    label: Any = None
+    expected: Any = None
+    id: Any = None
+    step: int | None = None
+    recorded: dict[str, float | None] = field(default_factory=dict)
+    sample: int | None = None
+
+
+@dataclass(frozen=True)
+class Container:
+    """A file type: `recognises(path, head)` looks at the name and the first bytes."""
+
+    name: str
+    recognises: Callable[[Path, bytes], bool]
+    read: Callable[[Path], Iterator[Raw | Skipped]]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A meaning of keys: `matches(record)` is asked once, with the first readable record of a file.
+
+    `drafts` yields what a record holds, a RowError for a part that cannot be read, or raises one for all of it.
+    It gets the record after `[data] columns` was applied, and that mapping (a mapped name stays a column).
+    `finish` sees all drafts of a file at the end, for what only the whole file can tell.
+    """
+
+    name: str
+    matches: Callable[[Values], bool]
+    drafts: Callable[[Raw, Mapping[str, str]], Iterable[Draft | RowError]]
+    finish: Callable[[list[Draft], Mapping[str, str]], None] | None = None
+
+
+class Read(NamedTuple):
+    """Everything one file gave."""
+
+    file: Path
+    drafts: Sequence[Draft]
+    skipped: Sequence[Skipped]
+
+
+def kind_of(value: object) -> str:
+    """What a value is, in a reader's words: "null", "a number", "a list", ..."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, (int, float)):
+        return f"a number ({value!r})"
+    return {str: "a text", list: "a list", dict: "an object"}.get(type(value), f"a {type(value).__name__}")

@@ -1,0 +1,74 @@
+"""JSONL: one JSON object a line.
+
+NaN becomes None, as it does in the data loader used for training; Infinity and other departures from JSON
+make a line unreadable.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from workbench.samples.format import Container, Raw, RowError, kind_of
+from workbench.samples.records import Skipped
+from workbench.samples.text import NOT_TEXT, open_text, require_text
+
+
+def parse_constant(name: str) -> None:
+    """The value of JSON's stray constants: None for NaN, else RowError."""
+    if name != "NaN":
+        raise RowError(f"{name} is not JSON")
+
+
+_decode = json.JSONDecoder(parse_constant=parse_constant).decode
+
+
+def parse_object(text: str) -> dict[str, Any]:
+    """The JSON object in `text`; RowError where it is none."""
+    try:
+        value = _decode(text)
+    except json.JSONDecodeError as error:
+        raise RowError(f"not JSON: {error.msg.lower()} at column {error.colno}") from None
+    except RecursionError:
+        raise RowError("not JSON that can be read: nested too deeply") from None
+    except ValueError as error:  # a RowError of the constants, or a number of more digits than Python converts
+        raise RowError(f"{error}") from None
+    if not isinstance(value, dict):
+        raise RowError(f"{kind_of(value)}, not an object with `prompt` and `completion`")
+    if "\\ud" in text or "\\uD" in text:
+        require_text(value)
+    return value
+
+
+def _read(path: Path) -> Iterator[Raw | Skipped]:
+    with open_text(path) as file:
+        for number, line in enumerate(file, 1):
+            text = line.strip()
+            if not text:
+                continue
+            try:
+                if not text.isascii() and not _is_text(text):
+                    raise RowError(NOT_TEXT)
+                yield Raw(number, parse_object(text))
+            except RowError as error:
+                yield Skipped(path, number, str(error))
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _recognises(path: Path, head: bytes) -> bool:
+    if path.suffix.lower() in (".jsonl", ".ndjson"):
+        return not head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[\n")
+    first = head.lstrip(b"\xef\xbb\xbf \t\r\n").split(b"\n", 1)[0].strip()
+    return path.suffix.lower() != ".json" and first.startswith(b"{") and first.endswith(b"}")
+
+
+JSONL = Container("JSONL", _recognises, _read)

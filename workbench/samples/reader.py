@@ -1,0 +1,136 @@
+"""Reading sample files into `Samples`.
+
+Three steps: each file gives drafts (container, then shape), each draft is checked (a prompt and a completion
+that a reward can be called with), and the drafts of all files together become columns, groups and labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rewards.errors import SamplesError
+from workbench.samples.columns import mapped_values, missing_columns_sentence
+from workbench.samples.format import Draft, Raw, Read, RowError, Shape, kind_of
+from workbench.samples.merging import merge
+from workbench.samples.recognise import container_of, sample_files, shape_of
+from workbench.samples.records import Samples, Skipped
+
+
+def read_samples(paths: Sequence[Path], *, columns: Mapping[str, str] | None = None) -> Samples:
+    """The rows of sample files, in the order given.
+
+    Args:
+        paths: files of any readable format, or folders of them (a run's `completions/`).
+        columns: names to change before anything else, source = target, as in `[data] columns`; a source
+            that a file lacks is left alone.
+
+    Returns:
+        Samples with at least one row. What could not be read is in `skipped`, never silently left out.
+
+    Raises:
+        SamplesError: no such file, or no row could be read.
+    """
+    mapping = dict(columns or {})
+    files = [file for path in paths for file in sample_files(Path(path))]
+    if not files:
+        raise SamplesError("no samples file was named")
+    reads = [_read_file(file, mapping) for file in files]
+    samples = merge(reads)
+    if not samples:
+        raise SamplesError(_nothing_read(reads, mapping))
+    return samples
+
+
+def _read_file(path: Path, mapping: Mapping[str, str]) -> Read:
+    """Drafts and skipped rows of one file; a file that cannot be opened is one skipped entry."""
+    drafts: list[Draft] = []
+    skipped: list[Skipped] = []
+    shape: Shape | None = None
+    try:
+        for record in container_of(path).read(path):
+            if isinstance(record, Skipped):
+                skipped.append(record)
+                continue
+            raw = Raw(record.line, mapped_values(record.values, mapping)) if mapping else record
+            shape = shape or shape_of(raw.values)
+            for draft in _drafts(shape, raw, mapping):
+                if isinstance(draft, Draft):
+                    drafts.append(draft)
+                else:
+                    skipped.append(Skipped(path, raw.line, str(draft)))
+    except (OSError, UnicodeError) as error:
+        skipped.append(Skipped(path, None, f"cannot be read: {getattr(error, 'strerror', None) or error}"))
+    if shape is not None and shape.finish is not None:
+        shape.finish(drafts, mapping)
+    return Read(path, drafts, skipped)
+
+
+def _drafts(shape: Shape, raw: Raw, mapping: Mapping[str, str]) -> Iterator[Draft | RowError]:
+    """The checked drafts of one record, and the reasons of those that cannot be used."""
+    try:
+        for draft in shape.drafts(raw, mapping):
+            if isinstance(draft, RowError):
+                yield draft
+                continue
+            try:
+                _check(draft)
+            except RowError as error:
+                yield error
+            else:
+                yield draft
+    except RowError as error:
+        yield error
+
+
+def _check(draft: Draft) -> None:
+    """Make prompt and completion both texts or both chats; RowError where one is neither.
+
+    A text beside a chat is that chat's single message: a user's prompt, an assistant's completion.
+    """
+    prompt = _speech("prompt", draft.prompt)
+    completion = _speech("completion", draft.completion)
+    if isinstance(prompt, list) and isinstance(completion, str):
+        completion = [{"role": "assistant", "content": completion}]
+    elif isinstance(completion, list) and isinstance(prompt, str):
+        prompt = [{"role": "user", "content": prompt}]
+    draft.prompt, draft.completion = prompt, completion
+
+
+def _speech(name: str, value: Any) -> str | list[dict[str, Any]]:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict) and "role" in value:
+        value = [value]
+    if not isinstance(value, list):
+        raise RowError(f"`{name}` is {kind_of(value)}, not a text or a list of chat messages")
+    if not value:
+        raise RowError(f"`{name}` is an empty list, not a text or a list of chat messages")
+    for message in value:
+        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+            raise RowError(f"`{name}` is a list of something else than chat messages with a `role`")
+    return value
+
+
+def _nothing_read(reads: Iterable[Read], mapping: Mapping[str, str]) -> str:
+    """The one sentence for samples without a readable row."""
+    first = next((read for read in reads if read.skipped), None)
+    if first is None:
+        return f"{', '.join(str(read.file) for read in reads)}: empty, there is no row to read"
+    reason = first.skipped[0]
+    count = sum(len(read.skipped) for read in reads)
+    if not (len(first.skipped) and reason.why.startswith("no `")):
+        rest = f" ({count} rows skipped, this is the first)" if count > 1 else ""
+        return f"no sample could be read: {reason}{rest}"
+    present = _present(first.file, mapping)
+    missing = [name for name in ("prompt", "completion") if name not in present]
+    return f"{first.file}: {missing_columns_sentence(missing, present)}"
+
+
+def _present(path: Path, mapping: Mapping[str, str]) -> list[str]:
+    """The column names of the first readable record of a file."""
+    for record in container_of(path).read(path):
+        if isinstance(record, Raw):
+            return list(mapped_values(record.values, mapping))
+    return []

@@ -1,0 +1,67 @@
+"""Which format a file is in, and which files of a folder hold samples.
+
+The order of the two tuples matters: the first that recognises a file has it, the last one takes what is left.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from rewards.errors import SamplesError
+from workbench.samples.csv_table import CSV
+from workbench.samples.flat import FLAT
+from workbench.samples.format import Container, Shape, Values
+from workbench.samples.json_list import JSON_LIST
+from workbench.samples.jsonl import JSONL
+from workbench.samples.parquet import PARQUET
+from workbench.samples.task_file import TASK_FILE
+from workbench.samples.trl_log import TRL_LOG
+
+CONTAINERS: tuple[Container, ...] = (PARQUET, JSONL, JSON_LIST, CSV)
+SHAPES: tuple[Shape, ...] = (TASK_FILE, TRL_LOG, FLAT)
+
+HEAD = 4096  # bytes a container may look at
+
+IN_FOLDERS = (
+    "completions_*.parquet",  # TRL's completions folder
+    "completions/*.parquet",  # the output folder of a run
+    "*.parquet",
+    "*.jsonl",
+    "*.csv",
+)
+"""What is read of a folder: the first of these patterns that matches any file."""
+
+
+def container_of(path: Path) -> Container:
+    """The container of a file; SamplesError where none recognises it."""
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+    for container in CONTAINERS:
+        if container.recognises(path, head):
+            return container
+    known = ", ".join(container.name for container in CONTAINERS)
+    raise SamplesError(f"{path} is in no format that can be read ({known})")
+
+
+def shape_of(values: Values) -> Shape:
+    """The shape of a file whose first readable record is `values`."""
+    return next(shape for shape in SHAPES if shape.matches(values))
+
+
+def sample_files(path: Path) -> list[Path]:
+    """The files that `path` stands for: itself, or those of a folder, in natural order."""
+    if not path.exists():
+        raise SamplesError(f"there is no samples file {path}")
+    if not path.is_dir():
+        return [path]
+    for pattern in IN_FOLDERS:
+        files = [file for file in path.glob(pattern) if file.is_file()]
+        if files:
+            return sorted(files, key=_natural)
+    raise SamplesError(f"the folder {path} holds no samples (looked for {', '.join(IN_FOLDERS)})")
+
+
+def _natural(path: Path) -> list[tuple[int, str]]:
+    parts = re.split(r"(\d+)", path.as_posix())
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]

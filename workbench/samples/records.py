@@ -1,0 +1,106 @@
+"""Samples: completions with everything a reward is called with and everything that is known about them.
+
+All lists of `Samples` run in parallel, one entry a row. What the rows hold besides the call (labels, expected
+scores, what a training run recorded) is never passed to a reward.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rewards.contract import Batch
+
+LABELS = ("right", "partial", "wrong", "hack")
+
+
+class Place(NamedTuple):
+    """Where a row stands: file, line (item or row number where a format has no lines), index in a task file's list."""
+
+    file: Path
+    line: int
+    sample: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A row that could not be read, or a whole file where `line` is None."""
+
+    file: Path
+    line: int | None
+    why: str
+
+    def __str__(self) -> str:
+        where = f"{self.file}, line {self.line}" if self.line is not None else f"{self.file}"
+        return f"{where}: {self.why}"
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The rows of one or more sample files, in file order.
+
+    `prompts` and `completions` are all texts or all chat message lists (`chat`); `columns` are the ground
+    truth columns, None where a row has no such value; `groups` names the rows of one prompt; `labels` and
+    `expected` are what people said of a row; `steps` is the training step of a logged row; `recorded` holds
+    what a log says the row scored then (rewards, advantage); `skipped` and `notes` are to be shown.
+    """
+
+    prompts: list[Any]
+    completions: list[Any]
+    columns: dict[str, list[Any]]
+    groups: list[str]
+    labels: list[str | None]
+    expected: list[dict[str, float | None] | None]
+    ids: list[str]
+    steps: list[int | None]
+    places: list[Place]
+    skipped: list[Skipped] = field(default_factory=list)
+    sources: list[Path] = field(default_factory=list)
+    recorded: dict[str, list[float | None]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.completions)
+
+    @property
+    def chat(self) -> bool:
+        """Whether prompts and completions are message lists; decided by the first prompt, as in TRL."""
+        return bool(self.prompts) and isinstance(self.prompts[0], list)
+
+    def batch(self, tokenizer: Callable[[str], Sequence[int]] | None = None) -> Batch:
+        """All rows as one call sees them.
+
+        `tokenizer` turns a completion's text into token ids; without one the ids are the text's UTF-8 bytes.
+        """
+        from rewards.contract import Batch
+
+        return Batch(
+            prompts=list(self.prompts),
+            completions=list(self.completions),
+            completion_ids=[_token_ids(completion, tokenizer) for completion in self.completions],
+            columns={name: list(values) for name, values in self.columns.items()},
+            groups=list(self.groups),
+        )
+
+    def step_rows(self) -> list[list[int]]:
+        """The rows of each call: all of them, or those of one training step where the rows have steps."""
+        calls: dict[int | None, list[int]] = {}
+        for row, step in enumerate(self.steps):
+            calls.setdefault(step, []).append(row)
+        return list(calls.values())
+
+    def step_batches(self, tokenizer: Callable[[str], Sequence[int]] | None = None) -> list[Batch]:
+        """One batch for each entry of `step_rows`, in the same order."""
+        whole = self.batch(tokenizer)
+        return [whole.rows(rows) for rows in self.step_rows()]
+
+
+def _token_ids(completion: Any, tokenizer: Callable[[str], Sequence[int]] | None) -> list[int]:
+    from rewards.contract import completion_text
+
+    text = completion_text(completion)
+    return list(text.encode()) if tokenizer is None else list(tokenizer(text))
