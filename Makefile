@@ -21,7 +21,7 @@ PYTEST_ARGS ?=
 
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
-INSTALL := $(PIP) install --quiet -c constraints.txt $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+INSTALL := $(PIP) install -qq -c constraints.txt $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 SETTINGS := pyproject.toml constraints.txt
 
 # Python puts the current folder first on its path, unless told otherwise; a user's rewards.py could lie there.
@@ -69,6 +69,7 @@ WORKS := $(shell $(BIN)/python -c 'import sys, pip; sys.exit(sys.version_info < 
 
 ifneq ($(WORKS),yes)
 .PHONY: $(BIN)/python
+$(shell rm -f .venv/.has-*)
 endif
 
 $(BIN)/python:
