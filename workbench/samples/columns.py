@@ -38,7 +38,9 @@ def likely_column(needed: str, present: Iterable[str], taken: Iterable[str] = ()
 
 def missing_columns_sentence(missing: Iterable[str], present: Iterable[str]) -> str:
     """What to do about missing `prompt` or `completion`: the columns there are, and the likely mapping."""
-    there, taken, mapping = list(present), [], []
+    there = list(present)
+    taken: list[str] = []
+    mapping: list[str] = []
     for needed in missing:
         guess = likely_column(needed, there, taken)
         if guess is not None:

@@ -83,7 +83,7 @@ def _chat(cell: str) -> Any:
 
 
 def _separator(head: str) -> str:
-    """The separator under which the rows of `head` agree best with its first row; the comma where none fits."""
+    """The separator under which the rows of `head` agree best with its first row; else the comma."""
     best, best_score = ",", 0.0
     for separator in SEPARATORS:
         rows: list[list[str]] = []

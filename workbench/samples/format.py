@@ -1,9 +1,9 @@
 """What a sample format is: how it is recognised and how it turns a file into drafts of rows.
 
-Reading has two halves. A *container* (JSONL, JSON, CSV, Parquet) cuts a file into `Raw` records, dicts with the
-line they stand on. A *shape* (flat rows, task file, a training log ...) knows what the keys of such a record
-mean and makes `Draft`s of it, one for each completion. A new format is one file with one or both of them, and
-one line in `recognise.py`.
+Reading has two halves. A *container* (JSONL, JSON, CSV, Parquet) cuts a file into `Raw` records, dicts with
+the line they stand on. A *shape* (flat rows, task file, a training log ...) knows what the keys of such a
+record mean and makes `Draft`s of it, one for each completion. A new format is one file with one or both of
+them, and one line in `recognise.py`.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class RowError(ValueError):
 class Draft:
     """One completion with its columns; `None` where the file says nothing.
 
-    `label` and `expected` are as written: whether they are labels is decided when the whole file has been seen.
-    `recorded` are scores the file reports; they are kept aside and never passed to rewards.
+    `label` and `expected` are as written: whether they are labels is decided when the whole file has been
+    seen. `recorded` are scores the file reports; they are kept aside and never passed to rewards.
     """
 
     line: int
@@ -63,9 +63,9 @@ class Container:
 class Shape:
     """A meaning of keys: `matches(record)` is asked once, with the first readable record of a file.
 
-    `drafts` yields what a record holds, a RowError for a part that cannot be read, or raises one for all of it.
-    It gets the record after `[data] columns` was applied, and that mapping (a mapped name stays a column).
-    `finish` sees all drafts of a file at the end, for what only the whole file can tell.
+    `drafts` yields what a record holds, a RowError for a part that cannot be read, or raises one for all of
+    it. It gets the record after `[data] columns` was applied, and that mapping (a mapped name stays a
+    column). `finish` sees all drafts of a file at the end, for what only the whole file can tell.
     """
 
     name: str
@@ -90,4 +90,5 @@ def kind_of(value: object) -> str:
         return "true or false"
     if isinstance(value, (int, float)):
         return f"a number ({value!r})"
-    return {str: "a text", list: "a list", dict: "an object"}.get(type(value), f"a {type(value).__name__}")
+    kinds: dict[type, str] = {str: "a text", list: "a list", dict: "an object"}
+    return kinds.get(type(value), f"a {type(value).__name__}")

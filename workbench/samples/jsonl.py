@@ -33,7 +33,7 @@ def parse_object(text: str) -> dict[str, Any]:
         raise RowError(f"not JSON: {error.msg.lower()} at column {error.colno}") from None
     except RecursionError:
         raise RowError("not JSON that can be read: nested too deeply") from None
-    except ValueError as error:  # a RowError of the constants, or a number of more digits than Python converts
+    except ValueError as error:  # RowError of a constant; a number longer than Python converts
         raise RowError(f"{error}") from None
     if not isinstance(value, dict):
         raise RowError(f"{kind_of(value)}, not an object with `prompt` and `completion`")

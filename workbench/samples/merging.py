@@ -127,7 +127,7 @@ def _ordinary(read: Read, name: str, why: str, line: int, notes: list[str]) -> N
 
 
 def _groups(rows: Sequence[tuple[Read, Draft]]) -> list[str]:
-    """A name for each row's group: as written, else one for each step and prompt (each record of a task file)."""
+    """A name for each row's group: as written, else one for each step and prompt, or task file record."""
     names: dict[Any, str] = {}
     used: set[str] = set()
     texts: dict[int, str] = {}

@@ -29,7 +29,8 @@ def _read(path: Path) -> Iterator[Raw | Skipped]:
                     yield Raw(row, dict(zip(names, cells, strict=True)))
     except (pa.ArrowException, OSError) as error:
         why = str(error).split("\n", 1)[0].rstrip(". ")
-        yield Skipped(path, row + 1 if row else None, f"a damaged Parquet file ({why}); nothing after it is read")
+        rest = "; the rest of the file is not read" if row else ""
+        yield Skipped(path, row + 1 if row else None, f"damaged Parquet file ({why}){rest}")
 
 
 def _column(column: Any) -> list[Any]:

@@ -19,7 +19,7 @@ LABELS = ("right", "partial", "wrong", "hack")
 
 
 class Place(NamedTuple):
-    """Where a row stands: file, line (item or row number where a format has no lines), index in a task file's list."""
+    """Where a row stands: file, line (row number where a format has no lines), index in a task file's list."""
 
     file: Path
     line: int

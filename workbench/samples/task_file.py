@@ -1,4 +1,4 @@
-"""A task file: a record is one prompt with its ground truth and a list of `samples` (`{completion, label}`)."""
+"""A task file: a record is one prompt with its ground truth and a list of `samples`, `{completion, label}`."""
 
 from __future__ import annotations
 

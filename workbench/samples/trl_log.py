@@ -29,7 +29,7 @@ def _drafts(raw: Raw, mapped: Mapping[str, str]) -> Iterator[Draft]:
 
 
 def _finish(drafts: list[Draft], mapped: Mapping[str, str]) -> None:
-    """Keep aside the scores: the advantage, and the number columns that stand first, right after `completion`."""
+    """Keep aside the scores: the advantage, and the number columns right after `completion`."""
     if not drafts:
         return
     kept = set(mapped.values())
