@@ -263,8 +263,6 @@ def call(
     Raises:
         KeyboardInterrupt: when the user stops the program.
     """
-    from rewards.credits import recording
-
     log = _Log()
     keywords = keywords_for(batch, params, log, trainer_state)
     printed = io.StringIO()
@@ -275,6 +273,8 @@ def call(
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
             if record_credits:
+                from rewards.credits import recording
+
                 with recording(len(batch)) as record:
                     returned = _materialise(_invoke(function, keywords))
                 named = record.by_row()

@@ -63,6 +63,12 @@ class RewardEntry(_Table):
     when: dict[str, Any] = Field(default_factory=dict)
     adaptive: Adaptive | None = None
 
+    @property
+    def stated(self) -> set[str]:
+        """The keys that were written down; a name equal to the function's does not count."""
+        stated = set(self.model_fields_set)
+        return stated - {"name"} if self.name == default_name(self.function) else stated
+
     @field_validator("range")
     @classmethod
     def _ordered(cls, value: tuple[float, float] | None) -> tuple[float, float] | None:
@@ -74,8 +80,13 @@ class RewardEntry(_Table):
     @classmethod
     def _named(cls, values: Any) -> Any:
         if isinstance(values, dict) and not values.get("name") and isinstance(values.get("function"), str):
-            return {**values, "name": values["function"].replace("::", ":").rpartition(":")[2]}
+            return {**values, "name": default_name(values["function"])}
         return values
+
+
+def default_name(function: str) -> str:
+    """The name of a reward without one: what stands after `::` or `:`."""
+    return function.replace("::", ":").rpartition(":")[2]
 
 
 class SetSettings(_Table):

@@ -19,7 +19,7 @@ from rewards.contract import Batch, Reward, Signature, keywords_for, signature, 
 from rewards.errors import ManifestError, MissingColumnError, TargetError
 from rewards.fingerprint import code_fingerprint, digest, package_versions
 from rewards.loading import Transform, find_rewards, load_file, load_module
-from rewards.manifest import Aggregation, Manifest, RewardEntry, ScaleRewards, explain_validation, read_manifest
+from rewards.manifest import Aggregation, Manifest, RewardEntry, ScaleRewards, default_name, explain_validation, read_manifest
 from rewards.marks import mark_of
 from rewards.targets import Target, did_you_mean, parse_target
 
@@ -242,7 +242,7 @@ class RewardSet:
             manifest = read_manifest(parsed.path)
             loader = _Loader(manifest.root, transform)
             parts = [(entry, *loader.function(entry.function)) for entry in manifest.reward]
-            stated = [entry.model_fields_set for entry in manifest.reward]
+            stated = [entry.stated for entry in manifest.reward]
             return _resolve(parsed, parts, stated, manifest)
         loader = _Loader(parsed.root, transform)
         if parsed.name is None:
@@ -281,7 +281,7 @@ class RewardSet:
         entry, function, file = self.entries[index], self.functions[index], self.files[index]
         code = _code(entry, file, self.root)
         stated = entry.model_dump(mode="json", include=set(SEALED_KEYS))
-        name = entry.function.replace("::", ":").rpartition(":")[2]
+        name = default_name(entry.function)
         return RewardDescription(
             entry=entry,
             trl_name=trl_name(function),

@@ -1,0 +1,148 @@
+"""What a worker process does: load one target, then answer requests until it is told to stop.
+
+A request names a function of ours by its import path; it is called with a `Context` and the request's
+arguments, and what it returns goes back as JSON and arrays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import resource
+import socket
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from rewards.contract import Batch, CallResult, call_rows_apart, describe_exception
+from rewards.errors import RewardWorkbenchError
+from rewards.rewardset import RewardSet
+from rewards.running.wire import receive_object, send_answer
+
+_PRINTED = 65536
+"""Characters kept of what one call prints."""
+
+
+@dataclass
+class Context:
+    """What a function that runs in a worker gets: the loaded set and the rows it was started with."""
+
+    rewardset: RewardSet
+    batch: Batch
+    target: str
+
+    def rows(self, rows: list[int] | None) -> Batch:
+        """The batch, or only some of its rows."""
+        return self.batch if rows is None else self.batch.rows(rows)
+
+
+def serve(connection: socket.socket, batch: Batch | None) -> None:
+    """Answer requests; the first one names the target."""
+    sys.dont_write_bytecode = True
+    output = _Output()
+    context: Context | None = None
+    while True:
+        try:
+            request = receive_object(connection)
+        except (EOFError, OSError):
+            return
+        try:
+            if context is None:
+                os.chdir(request["cwd"])
+                rewardset = RewardSet.load(request["target"])
+                context = Context(rewardset, batch or Batch([], []), str(request["target"]))
+                answer = rewardset.describe().to_json()
+                _limit_memory(max(entry.memory_mb for entry in rewardset.entries))
+            else:
+                answer = _function(request["function"])(context, **request["arguments"])
+            send_answer(connection, {"answer": answer, "printed": output.take()})
+        except RewardWorkbenchError as error:
+            send_answer(connection, {"error": [type(error).__name__, str(error)]})
+        except BaseException as error:  # a fault of ours, or of a user's object where we touched it
+            send_answer(connection, {"raised": [type(error).__name__, describe_exception(error)]})
+
+
+def _function(path: str) -> Any:
+    module, _, name = path.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _limit_memory(megabytes: int) -> None:
+    """Let the process grow by at most `megabytes` from here on; a reward that wants more gets MemoryError."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            now = int(file.read().split()[0]) * resource.getpagesize()
+    except OSError:
+        return
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (now + megabytes * 1024 * 1024, resource.RLIM_INFINITY))
+
+
+class _Output:
+    """Keeps what is written to the descriptors 1 and 2, past Python's own streams."""
+
+    def __init__(self) -> None:
+        with open(os.devnull, "rb") as nothing:
+            os.dup2(nothing.fileno(), 0)
+        self.file = os.memfd_create("output") if hasattr(os, "memfd_create") else os.open(os.devnull, os.O_RDWR)
+        os.dup2(self.file, 1)
+        os.dup2(self.file, 2)
+        sys.stdout = open(1, "w", encoding="utf-8", errors="replace", closefd=False, buffering=1)  # noqa: SIM115
+        sys.stderr = open(2, "w", encoding="utf-8", errors="replace", closefd=False, buffering=1)  # noqa: SIM115
+
+    def take(self) -> str:
+        """What was written since the last time, at most 64 KiB."""
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):  # the user's code may have replaced or closed it
+                stream.flush()
+        size = os.lseek(self.file, 0, os.SEEK_CUR)
+        if size == 0:
+            return ""
+        text = os.pread(self.file, _PRINTED, 0)
+        os.ftruncate(self.file, 0)
+        os.lseek(self.file, 0, os.SEEK_SET)
+        return text.decode("utf-8", "replace")
+
+
+def call_reward(
+    context: Context,
+    reward: str,
+    rows: list[int] | None = None,
+    batch: Batch | None = None,
+    trainer_state: Any = None,
+    record_credits: bool = False,
+) -> dict[str, Any]:
+    """One call to a reward for `Worker.call`; where it raises, again in halves until only failing rows fail."""
+    entry = context.rewardset.entry(reward)
+    result = call_rows_apart(
+        context.rewardset.function(reward),
+        batch if batch is not None else context.rows(rows),
+        scope=entry.scope,
+        params=entry.params,
+        trainer_state=trainer_state,
+        record_credits=record_credits,
+    )
+    return encode_result(result)
+
+
+def encode_result(result: CallResult) -> dict[str, Any]:
+    """A call's result as what may cross the boundary."""
+    return {
+        "scores": result.scores,
+        "status": result.status,
+        "errors": [[row, why] for row, why in result.errors.items()],
+        "extra": result.extra,
+        "metrics": result.metrics,
+        "seconds": result.seconds,
+        "printed": result.printed[:_PRINTED],
+        "credits": result.credits,
+    }
+
+
+def decode_result(values: dict[str, Any]) -> CallResult:
+    """What `encode_result` encoded."""
+    return CallResult(**{**values, "errors": {int(row): str(why) for row, why in values["errors"]}})

@@ -1,0 +1,130 @@
+"""Frames between the parent and its worker processes.
+
+Towards a worker (which trusts its parent): a pickled object. From a worker (which ran somebody's code and is
+not trusted): JSON with the numbers of arrays beside it as raw bytes; nothing that comes back is ever
+unpickled or executed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+import socket
+import struct
+from typing import Any
+
+_LENGTH = struct.Struct("!Q")
+_DTYPES = ("float64", "uint8", "int64", "bool")
+MAX_ANSWER = 1 << 31
+"""Bytes an answer may have; a worker that announces more is taken for broken."""
+
+
+def send_object(connection: socket.socket, value: Any) -> None:
+    """Send a trusted object to a worker."""
+    payload = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+    connection.sendall(_LENGTH.pack(len(payload)))
+    connection.sendall(payload)
+
+
+def receive_object(connection: socket.socket) -> Any:
+    """What `send_object` sent; EOFError when the parent is gone."""
+    return pickle.loads(receive_bytes(connection))
+
+
+def receive_bytes(connection: socket.socket) -> bytearray:
+    """One frame; EOFError when the other side is gone, ValueError when it is too long."""
+    (length,) = _LENGTH.unpack(_exactly(connection, _LENGTH.size))
+    if length > MAX_ANSWER:
+        raise ValueError(f"a frame of {length} bytes")
+    return _exactly(connection, length)
+
+
+def _exactly(connection: socket.socket, length: int) -> bytearray:
+    data = bytearray(length)
+    view = memoryview(data)
+    done = 0
+    while done < length:
+        got = connection.recv_into(view[done:], min(length - done, 1 << 20))
+        if got == 0:
+            raise EOFError
+        done += got
+    return data
+
+
+def encode_answer(value: Any) -> bytes:
+    """A frame's payload for an untrusted answer: JSON values, infinities and NumPy arrays of plain numbers."""
+    buffers: list[bytes] = []
+    header = json.dumps(_pack(value, buffers), allow_nan=False, ensure_ascii=True).encode()
+    return b"".join([_LENGTH.pack(len(header)), header, *buffers])
+
+
+def send_answer(connection: socket.socket, value: Any) -> None:
+    """Send an answer to the parent."""
+    payload = encode_answer(value)
+    connection.sendall(_LENGTH.pack(len(payload)))
+    connection.sendall(payload)
+
+
+def decode_answer(payload: bytearray) -> Any:
+    """What `encode_answer` encoded; ValueError for anything else."""
+    (length,) = _LENGTH.unpack(payload[: _LENGTH.size])
+    end = _LENGTH.size + length
+    header = json.loads(bytes(payload[_LENGTH.size : end]))
+    return _Unpacker(payload, end).unpack(header)
+
+
+def _pack(value: Any, buffers: list[bytes]) -> Any:
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"__float__": repr(value)}
+    if isinstance(value, dict):
+        return {"__dict__": [[_pack(key, buffers), _pack(item, buffers)] for key, item in value.items()]}
+    if isinstance(value, (list, tuple)):
+        return [_pack(item, buffers) for item in value]
+    if hasattr(value, "dtype") and hasattr(value, "tobytes"):
+        if not getattr(value, "shape", ()):
+            return _pack(value.item(), buffers)
+        if str(value.dtype) in _DTYPES:
+            buffers.append(value.tobytes())
+            return {"__array__": [str(value.dtype), list(value.shape)]}
+        return _pack(value.tolist(), buffers)
+    return {"__text__": f"{type(value).__name__}: {value!r}"[:2000]}
+
+
+class _Unpacker:
+    def __init__(self, payload: bytearray, offset: int) -> None:
+        self.payload = payload
+        self.offset = offset
+
+    def unpack(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self.unpack(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        ((key, item),) = value.items()
+        if key == "__dict__":
+            return {self.unpack(name): self.unpack(content) for name, content in item}
+        if key == "__float__":
+            return float(item)
+        if key == "__text__":
+            return str(item)
+        if key == "__array__":
+            return self.array(*item)
+        raise ValueError(f"unknown mark {key!r} in an answer")
+
+    def array(self, dtype: str, shape: list[int]) -> Any:
+        import numpy as np
+
+        if dtype not in _DTYPES:
+            raise ValueError(f"an array of {dtype}")
+        count = math.prod(shape)
+        size = count * np.dtype(dtype).itemsize
+        if size < 0 or self.offset + size > len(self.payload):
+            raise ValueError("an array longer than its frame")
+        array = np.frombuffer(self.payload, dtype=dtype, count=count, offset=self.offset).reshape(shape)
+        self.offset += size
+        return array
