@@ -1,6 +1,6 @@
 """The run folder: where everything about one training run lies, and how it stays whole.
 
-    manifest.toml      the reward set and every setting as resolved; [run] says target, model, seed, fingerprints
+    manifest.toml      the reward set and every setting as resolved; [run] says what and from what
     seal.json          the seal the run started from (absent where it was overridden; then manifest says so)
     environment.json   versions and hardware
     metrics.jsonl      one line for each logging step
@@ -10,8 +10,8 @@
     holdout.jsonl      the held-out rows, which the run never trained on
     adapter/           the trained LoRA adapter (model/ after full fine-tuning)
 
-Files are written whole or not at all: under a temporary name, then renamed. Lines are appended and flushed. So a
-run killed at any moment is readable, and `RunDir` reads it without torch.
+Files are written whole or not at all: under a temporary name, then renamed. Lines are appended and flushed.
+So a run killed at any moment is readable, and `RunDir` reads it without torch.
 """
 
 from __future__ import annotations
@@ -162,9 +162,11 @@ class RunDir:
             return True
 
     def metrics(self) -> list[dict[str, Any]]:
-        """The lines of metrics.jsonl in order of step, one for each step (a later line adds to and wins over an earlier).
+        """The lines of metrics.jsonl in order of step, one for each step (a later line adds to and wins over
+        an earlier).
 
-        A last line cut short by a kill is left out. Numbers that are not finite stand as the texts "nan", "inf", "-inf".
+        A last line cut short by a kill is left out. Numbers that are not finite stand as the texts "nan",
+        "inf", "-inf".
         """
         by_step: dict[int, dict[str, Any]] = {}
         for line in _lines(self.metrics_path):
@@ -235,8 +237,9 @@ def checkpoint_step(path: Path) -> int | None:
 def is_whole_checkpoint(path: Path) -> bool:
     """True where every file of the checkpoint was written to its end.
 
-    `trainer_state.json` is written after weights, optimizer and random state, so one that parses and names the right
-    step vouches for the rest; where our own record of file sizes stands beside it, the sizes have to agree too.
+    `trainer_state.json` is written after weights, optimizer and random state, so one that parses and names
+    the right step vouches for the rest; where our own record of file sizes stands beside it, the sizes have
+    to agree too.
     """
     try:
         state = json.loads((path / CHECKPOINT_STATE).read_text(encoding="utf-8"))
