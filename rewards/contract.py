@@ -58,8 +58,9 @@ class Batch:
     """Rows as one call sees them; every list has one entry a row.
 
     `prompts` and `completions` are texts or chat message lists; `completion_ids` are token ids, EOS
-    included when the completion ended; `columns` are the data set's other columns; `groups` names the
-    prompt group a row belongs to and is not passed to rewards.
+    included when the completion ended (empty: no tokenizer is known, and the UTF-8 bytes of the text stand
+    in); `columns` are the data set's other columns; `groups` names the prompt group a row belongs to and is
+    not passed to rewards.
     """
 
     prompts: list[Any]
@@ -110,12 +111,13 @@ class CallResult:
 class Signature:
     """How a reward can be called.
 
-    `required`: parameters without default that TRL does not supply, so data columns must fill them;
+    `names`: all named parameters; `required`: parameters without default that TRL does not supply, so data columns must fill them;
     `optional`: named parameters with a default; `keywords`: it takes any further column; `problem`: why
     the trainer's keyword call cannot work, None if it can; `text`: the signature as written.
     """
 
     text: str
+    names: tuple[str, ...]
     required: tuple[str, ...]
     optional: tuple[str, ...]
     keywords: bool
@@ -151,7 +153,7 @@ def signature(function: Reward, params: Mapping[str, Any] | None = None) -> Sign
     try:
         parsed = inspect.signature(function)
     except (TypeError, ValueError):
-        return Signature("(...)", (), (), True, is_async(function), None)
+        return Signature("(...)", (), (), (), True, is_async(function), None)
     required: list[str] = []
     optional: list[str] = []
     positional_only: list[str] = []
@@ -167,7 +169,8 @@ def signature(function: Reward, params: Mapping[str, Any] | None = None) -> Sign
         elif name not in SUPPLIED and name not in bound:
             (required if parameter.default is parameter.empty else optional).append(name)
     problem = _signature_problem(parsed, positional_only, keywords)
-    return Signature(str(parsed), tuple(required), tuple(optional), keywords, is_async(function), problem)
+    names = tuple(name for name, item in parsed.parameters.items() if item.kind not in (item.VAR_KEYWORD, item.VAR_POSITIONAL))
+    return Signature(str(parsed), names, tuple(required), tuple(optional), keywords, is_async(function), problem)
 
 
 def _signature_problem(parsed: inspect.Signature, positional_only: list[str], keywords: bool) -> str | None:
@@ -231,15 +234,42 @@ class _Log:
         self.metrics.setdefault(str(name), []).append(float(value))
 
 
-def keywords_for(batch: Batch, params: Mapping[str, Any] | None, log: Any, trainer_state: Any) -> dict[str, Any]:
-    """The keywords of TRL's call for `batch`; `params` win over a column of the same name."""
+def reads_completion_ids(function: Reward) -> bool:
+    """True where the function's own code names `completion_ids`, as a parameter or as a key."""
+    inner = inspect.unwrap(unwrap(function))
+    code = getattr(inner, "__code__", None) or getattr(getattr(type(inner), "__call__", None), "__code__", None)
+    pending = [code] if code is not None else []
+    while pending:
+        current = pending.pop()
+        if "completion_ids" in (*current.co_varnames, *current.co_names, *current.co_consts):
+            return True
+        pending += [constant for constant in current.co_consts if inspect.iscode(constant)]
+    return code is None
+
+
+def token_ids(batch: Batch, function: Reward) -> list[Any]:
+    """The `completion_ids` of a call: the tokenizer's, else the UTF-8 bytes of each text.
+
+    The bytes come as lists of int where the reward reads them and as `bytes` where it does not name them:
+    lists of a hundred thousand texts would take gigabytes for nothing.
+    """
+    if batch.completion_ids:
+        return batch.completion_ids
+    texts = [completion_text(completion).encode("utf-8", "surrogatepass") for completion in batch.completions]
+    return [list(text) for text in texts] if reads_completion_ids(function) else list(texts)
+
+
+def keywords_for(
+    function: Reward, batch: Batch, params: Mapping[str, Any] | None, log: Any, trainer_state: Any
+) -> dict[str, Any]:
+    """The keywords of TRL's call to `function`; `params` win over a column of the same name."""
     keywords: dict[str, Any] = {
         name: values for name, values in batch.columns.items() if name not in DROPPED_COLUMNS
     }
     keywords.update(params or {})
     keywords["prompts"] = batch.prompts
     keywords["completions"] = batch.completions
-    keywords["completion_ids"] = batch.completion_ids
+    keywords["completion_ids"] = token_ids(batch, function)
     keywords["trainer_state"] = trainer_state if trainer_state is not None else TrainerState()
     keywords["log_extra"] = log.log_extra
     keywords["log_metric"] = log.log_metric
@@ -264,7 +294,7 @@ def call(
         KeyboardInterrupt: when the user stops the program.
     """
     log = _Log()
-    keywords = keywords_for(batch, params, log, trainer_state)
+    keywords = keywords_for(function, batch, params, log, trainer_state)
     printed = io.StringIO()
     named: list[list[dict[str, Any]]] | None = None
     started = time.perf_counter()

@@ -123,8 +123,8 @@ class SetDescription:
         """Read what `to_json` gave."""
         rewards = []
         for item in values["rewards"]:
-            facts = {**item["signature"], "required": tuple(item["signature"]["required"]),
-                     "optional": tuple(item["signature"]["optional"])}
+            lists = {key: tuple(item["signature"][key]) for key in ("names", "required", "optional")}
+            facts = {**item["signature"], **lists}
             rewards.append(RewardDescription(**{
                 **item, "entry": RewardEntry(**item["entry"]), "signature": Signature(**facts),
                 "declared": tuple(item["declared"]),
@@ -222,7 +222,7 @@ class RewardSet:
 
     def keywords(self, name: str, batch: Batch, log: Any, trainer_state: Any = None) -> dict[str, Any]:
         """The keywords of TRL's call to one reward, its `params` bound."""
-        return keywords_for(batch, self.entry(name).params, log, trainer_state)
+        return keywords_for(self.function(name), batch, self.entry(name).params, log, trainer_state)
 
     @classmethod
     def load(cls, target: str | Path | Target, *, transform: Transform | None = None) -> RewardSet:

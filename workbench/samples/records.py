@@ -74,14 +74,15 @@ class Samples:
     def batch(self, tokenizer: Callable[[str], Sequence[int]] | None = None) -> Batch:
         """All rows as one call sees them.
 
-        `tokenizer` turns a completion's text into token ids; without one the ids are the text's UTF-8 bytes.
+        `tokenizer` turns a completion's text into token ids; without one the batch has none, and each call
+        makes do with the text's UTF-8 bytes.
         """
         from rewards.contract import Batch
 
         return Batch(
             prompts=list(self.prompts),
             completions=list(self.completions),
-            completion_ids=[_token_ids(completion, tokenizer) for completion in self.completions],
+            completion_ids=[_token_ids(text, tokenizer) for text in self.completions] if tokenizer else [],
             columns={name: list(values) for name, values in self.columns.items()},
             groups=list(self.groups),
         )
@@ -99,8 +100,7 @@ class Samples:
         return [whole.rows(rows) for rows in self.step_rows()]
 
 
-def _token_ids(completion: Any, tokenizer: Callable[[str], Sequence[int]] | None) -> list[int]:
+def _token_ids(completion: Any, tokenizer: Callable[[str], Sequence[int]]) -> list[int]:
     from rewards.contract import completion_text
 
-    text = completion_text(completion)
-    return list(text.encode()) if tokenizer is None else list(tokenizer(text))
+    return list(tokenizer(completion_text(completion)))

@@ -1,0 +1,55 @@
+"""What a command works on: a target and the samples that belong to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rewards.errors import SamplesError
+from rewards.manifest import Manifest, read_manifest
+from rewards.targets import Target, parse_target
+from workbench.samples import Samples, read_samples
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A target taken apart, its manifest if it has one, and its samples."""
+
+    target: Target
+    manifest: Manifest | None
+    samples: Samples
+
+
+def open_target(target: str | Path, samples: Sequence[Path] = ()) -> Opened:
+    """Take a target apart and read its samples. Runs none of the user's code.
+
+    Args:
+        target: see `rewards.targets`.
+        samples: sample files, relative to the current folder; none: those of the manifest.
+
+    Raises:
+        TargetError, ManifestError: the target cannot be used.
+        SamplesError: no samples were named, or no row could be read.
+    """
+    parsed = parse_target(target)
+    manifest = read_manifest(parsed.path) if parsed.kind == "project" else None
+    paths = list(samples) or sample_paths(parsed, manifest)
+    if not paths:
+        raise SamplesError(no_samples(parsed, manifest))
+    columns = manifest.data.columns if manifest else None
+    return Opened(parsed, manifest, read_samples(paths, columns=columns))
+
+
+def sample_paths(target: Target, manifest: Manifest | None) -> list[Path]:
+    """The sample files a target names itself."""
+    return manifest.sample_paths if manifest else []
+
+
+def no_samples(target: Target, manifest: Manifest | None) -> str:
+    """The sentence for a target without samples."""
+    if manifest is not None:
+        return f"{manifest.path.name} names no samples: write [set] samples = \"FILE\" or add --samples FILE"
+    near = sorted(path.name for path in target.root.glob("*.jsonl"))
+    hint = f" (for example --samples {target.root / near[0]})" if near else ""
+    return f"no completions to score: add --samples FILE{hint}"

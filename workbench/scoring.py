@@ -1,0 +1,262 @@
+"""A reward set over samples: the score table.
+
+The rewards run in a worker process (`rewards.running`); totals and advantages are TRL's own arithmetic
+(`rewards.groups`). A row that fails is a row with an error in the table, never an exception.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rewards.contract import CallResult, Status
+from rewards.groups import advantages, totals
+from rewards.rewardset import SetDescription
+from rewards.running import Runner, Worker
+from workbench.samples import Samples
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+Progress = Callable[[str, int, int], None]
+"""Called with a reward's name, the calls done and the calls to do."""
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """Scores of n rows by k rewards, with what TRL would make of them.
+
+    `scores` is (n, k) float64, NaN where there is no number; `status` (n, k) uint8 of `Status`; `errors` maps
+    (row, reward name) to a sentence; `totals` and `advantages` are (n,), a total is NaN where every reward
+    abstained; `seconds` is the time of each reward's calls; `printed` what each wrote; `notes` what a reader
+    of the scores has to know.
+    """
+
+    description: SetDescription
+    weights: tuple[float, ...]
+    scores: NDArray[np.float64]
+    status: NDArray[np.uint8]
+    errors: dict[tuple[int, str], str]
+    totals: NDArray[np.float64]
+    advantages: NDArray[np.float64]
+    groups: list[str]
+    ids: list[str]
+    labels: list[str | None]
+    calls: list[list[int]]
+    seconds: dict[str, float] = field(default_factory=dict)
+    printed: dict[str, str] = field(default_factory=dict)
+    extra: dict[str, list[Any]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.totals)
+
+    @property
+    def names(self) -> list[str]:
+        return self.description.names
+
+    def reweighted(self, weights: Mapping[str, float]) -> ScoreTable:
+        """The same scores under other weights; nothing is scored again.
+
+        Raises:
+            TargetError: a name that is no reward of the set.
+        """
+        for name in weights:
+            self.description.reward(name)
+        new = tuple(weights.get(name, old) for name, old in zip(self.names, self.weights, strict=True))
+        total, advantage = _aggregate(self.description, self.scores, new, self.groups, self.calls)
+        return replace(self, weights=new, totals=total, advantages=advantage)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One JSON-ready object a row, as `score --format jsonl` prints it."""
+        for row in range(len(self)):
+            yield {
+                "row": row,
+                "id": self.ids[row],
+                "group": self.groups[row],
+                "scores": {name: self.cell(row, column) for column, name in enumerate(self.names)},
+                "total": json_number(float(self.totals[row]), nan=None),
+                "advantage": json_number(float(self.advantages[row]), nan=None),
+                "errors": {name: self.errors[row, name] for name in self.names if (row, name) in self.errors},
+            }
+
+    def cell(self, row: int, column: int) -> float | str | None:
+        """One score as JSON: a number, None where the reward abstained or failed, "nan", "inf" or "-inf"."""
+        if self.status[row, column] == Status.NAN:
+            return "nan"
+        return json_number(float(self.scores[row, column]), nan=None)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A frame with a row a completion: id, group, label, a column a reward, total, advantage, errors."""
+        import pandas as pd
+
+        frame = pd.DataFrame({"id": self.ids, "group": self.groups, "label": self.labels})
+        for column, name in enumerate(self.names):
+            frame[name] = self.scores[:, column]
+        frame["total"], frame["advantage"] = self.totals, self.advantages
+        frame["errors"] = [
+            "; ".join(f"{name}: {self.errors[row, name]}" for name in self.names if (row, name) in self.errors)
+            for row in range(len(self))
+        ]
+        return frame
+
+
+def json_number(value: float, *, nan: str | None = "nan") -> float | str | None:
+    """A float as strict JSON: "inf" and "-inf" as text, NaN as `nan`."""
+    if math.isnan(value):
+        return nan
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return value
+
+
+def score(
+    target: str | Path,
+    samples: Samples,
+    *,
+    runner: Runner | None = None,
+    only: Sequence[str] = (),
+    weights: Mapping[str, float] | None = None,
+    tokenizer: Callable[[str], Sequence[int]] | None = None,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> ScoreTable:
+    """Score samples with the rewards of a target.
+
+    Args:
+        target: a project, file or function.
+        samples: the rows; each reward is called once with all of them (once a step where they have steps).
+        runner: where to run the rewards; None: a runner of its own.
+        only: score only these rewards.
+        weights: replace the declared weights of these rewards.
+        tokenizer: gives `completion_ids`; None: bytes stand in, and rewards that read them are noted.
+        jobs: rewards scored at the same time, each in a process of its own.
+
+    Raises:
+        LoadError, TargetError, ManifestError: the target cannot be loaded.
+        MissingColumnError: the samples lack a column that a reward requires.
+    """
+    if runner is None:
+        with Runner() as own:
+            return score(
+                target, samples, runner=own, only=only, weights=weights, tokenizer=tokenizer, jobs=jobs, progress=progress
+            )
+    batch = samples.batch(tokenizer)
+    with runner.worker(target, batch) as worker:
+        description = worker.description.only(list(only)) if only else worker.description
+        description.require_columns(samples.columns)
+        calls = samples.step_rows()
+        if jobs > 1 and len(description.rewards) > 1:
+            results = _in_parallel(runner, target, worker, description, calls, jobs, progress)
+        else:
+            results = {name: _score_one(worker, name, calls, progress) for name in description.names}
+    table = _table(description, samples, calls, results, [] if tokenizer else _byte_notes(description))
+    return table.reweighted(weights) if weights else table
+
+
+def _score_one(worker: Worker, name: str, calls: list[list[int]], progress: Progress | None) -> list[CallResult]:
+    results = []
+    for done, rows in enumerate(calls):
+        if progress is not None:
+            progress(name, done, len(calls))
+        results.append(worker.call(name, rows=None if len(calls) == 1 else rows))
+    if progress is not None:
+        progress(name, len(calls), len(calls))
+    return results
+
+
+def _in_parallel(
+    runner: Runner,
+    target: str | Path,
+    first: Worker,
+    description: SetDescription,
+    calls: list[list[int]],
+    jobs: int,
+    progress: Progress | None,
+) -> dict[str, list[CallResult]]:
+    from concurrent.futures import ThreadPoolExecutor
+
+    def one(name: str) -> list[CallResult]:
+        if name == description.names[0]:
+            return _score_one(first, name, calls, progress)
+        with runner.worker(target, first.batch) as worker:
+            return _score_one(worker, name, calls, progress)
+
+    with ThreadPoolExecutor(min(jobs, len(description.rewards))) as pool:
+        return dict(zip(description.names, pool.map(one, description.names), strict=True))
+
+
+def _byte_notes(description: SetDescription) -> list[str]:
+    return [
+        f"reward '{reward.name}' reads completion_ids, but no tokenizer is known: the text's UTF-8 bytes stand in, "
+        'so its scores are not those of training; name one with [set] tokenizer = "FOLDER"'
+        for reward in description.rewards
+        if "completion_ids" in reward.signature.names
+    ]
+
+
+def _table(
+    description: SetDescription,
+    samples: Samples,
+    calls: list[list[int]],
+    results: dict[str, list[CallResult]],
+    notes: list[str],
+) -> ScoreTable:
+    shape = (len(samples), len(description.rewards))
+    scores, status = np.full(shape, np.nan), np.zeros(shape, dtype=np.uint8)
+    errors: dict[tuple[int, str], str] = {}
+    extra: dict[str, list[Any]] = {}
+    for column, name in enumerate(description.names):
+        for rows, result in zip(calls, results[name], strict=True):
+            scores[rows, column], status[rows, column] = result.scores, result.status
+            errors.update({(rows[row], name): why for row, why in result.errors.items()})
+            for label, values in result.extra.items():
+                if len(values) == len(rows):
+                    target = extra.setdefault(label, [None] * len(samples))
+                    for row, value in zip(rows, values, strict=True):
+                        target[row] = value
+    weights = tuple(description.weights)
+    total, advantage = _aggregate(description, scores, weights, samples.groups, calls)
+    return ScoreTable(
+        description=description,
+        weights=weights,
+        scores=scores,
+        status=status,
+        errors=errors,
+        totals=total,
+        advantages=advantage,
+        groups=list(samples.groups),
+        ids=list(samples.ids),
+        labels=list(samples.labels),
+        calls=calls,
+        seconds={name: sum(result.seconds for result in results[name]) for name in description.names},
+        printed={name: "".join(result.printed for result in results[name]) for name in description.names},
+        extra=extra,
+        notes=notes,
+    )
+
+
+def _aggregate(
+    description: SetDescription,
+    scores: NDArray[np.float64],
+    weights: Sequence[float],
+    groups: list[str],
+    calls: list[list[int]],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Totals and advantages; a call is the batch of TRL's batch-wide modes."""
+    advantage = np.zeros(len(scores))
+    for rows in calls:
+        advantage[rows] = advantages(
+            scores[rows],
+            list(weights),
+            [groups[row] for row in rows],
+            aggregation=description.aggregation,
+            scale_rewards=description.scale_rewards,
+        )
+    return totals(scores, list(weights)), advantage
