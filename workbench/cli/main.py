@@ -1,0 +1,113 @@
+"""`reward-workbench`: the table of commands, and the one place where known errors become a line and a code.
+
+A command is a file of this folder with one function of the same name; what it needs is imported inside it,
+so that `--help` and `check` stay quick. Commands that need torch run in a process of their own.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+from typing import Any
+
+import typer
+
+from rewards.errors import RewardWorkbenchError
+
+COMMANDS = ("init", "serve", "score", "explain", "check", "train", "doctor")
+"""Commands of this package, in the order of the help."""
+
+TRAINER_COMMANDS = {
+    "preflight": "Say what a training run would meet: data, memory, signal, settings. Trains nothing.",
+    "dry-run": "Generate and score completions in groups without an update; `serve` opens the result.",
+    "watch": "Follow a run: reward first, then what the numbers mean.",
+    "merge": "Merge the adapter of a run into its model, with proof.",
+    "compare": "Compare merged and base model on held-out prompts.",
+    "sample": "Generate with a model, base beside merged for a run.",
+}
+"""Commands that `python -m trainer` carries out in a process of its own."""
+
+app = typer.Typer(
+    name="reward-workbench",
+    help="Write, see, break, seal and train with reward functions for GRPO.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: bool = typer.Option(False, "--version", help="Print the version and leave."),
+) -> None:
+    if version:
+        from importlib.metadata import version as installed
+
+        typer.echo(f"reward-workbench {installed('reward-workbench')}")
+        raise typer.Exit
+
+
+def _register() -> None:
+    for name in COMMANDS:
+        if importlib.util.find_spec(f"workbench.cli.{name}") is None:
+            continue
+        function = getattr(importlib.import_module(f"workbench.cli.{name}"), name)
+        app.command(name)(function)
+    for name, text in TRAINER_COMMANDS.items():
+        app.command(
+            name,
+            help=text,
+            add_help_option=False,
+            context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+        )(_trainer_command(name))
+
+
+def _trainer_command(name: str) -> Any:
+    def command(context: typer.Context) -> None:
+        from workbench.cli.trainer_process import run_trainer
+
+        raise typer.Exit(run_trainer([name, *context.args]))
+
+    return command
+
+
+# typer brings its own click in newer releases and uses the installed one in older ones
+_WRONG_USE = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+
+
+def _tell_wrong_use(error: Any) -> int:
+    """One line for a wrong command line; the help where a command was called with nothing at all."""
+    context = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoArgsIsHelpError":
+        typer.echo(error.format_message())
+        return 2
+    help_line = f"; see {context.command_path} --help" if context is not None else ""
+    text = " ".join(str(error.format_message()).split()).rstrip(".")
+    typer.echo(f"error: {text[:1].lower()}{text[1:]}{help_line}", err=True)
+    return 2
+
+
+def main() -> None:
+    """Entry of the console script."""
+    _register()
+    try:
+        code = app(standalone_mode=False)
+    except RewardWorkbenchError as error:
+        print(f"error: {error}", file=sys.stderr)  # noqa: T201  # the one line a known error ends with
+        code = error.exit_code
+    except _WRONG_USE as error:
+        code = _tell_wrong_use(error)
+    except (typer.Abort, KeyboardInterrupt):
+        code = 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        code = 0
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""Output of the commands: results on standard output or in a file, everything else on standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from rewards.errors import UsageError
+
+
+def write_output(content: str | bytes, out: Path | None) -> None:
+    """Print a result, or write it to a file whole or not at all.
+
+    Raises:
+        UsageError: the file cannot be written; an old one is unchanged.
+    """
+    if out is None:
+        if isinstance(content, bytes):
+            sys.stdout.buffer.write(content)
+        else:
+            sys.stdout.write(content if content.endswith("\n") or not content else content + "\n")
+        sys.stdout.flush()
+        return
+    data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
+    temporary: str | None = None
+    try:
+        handle, temporary = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.")
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, out)
+    except OSError as error:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+        raise UsageError(f"{out} cannot be written: {error.strerror}") from error
+
+
+def notes_to_stderr(notes: Sequence[str], *, limit: int = 20) -> None:
+    """Tell notes on standard error, one a line; past `limit` only how many more there are."""
+    for note in notes[:limit]:
+        sys.stderr.write(f"note: {note}\n")
+    if len(notes) > limit:
+        sys.stderr.write(f"note: and {len(notes) - limit} more like these\n")
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator[Callable[[str, int, int], None] | None]:
+    """A progress line on standard error, only on a terminal; gives the function to report to, or None."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"), TimeElapsedColumn())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False)
+    tasks: dict[str, int] = {}
+
+    def report(name: str, done: int, total: int) -> None:
+        if name not in tasks:
+            tasks[name] = bar.add_task(f"{title} {name}", total=total)
+        bar.update(tasks[name], completed=done, total=total, refresh=True)  # type: ignore[arg-type]
+
+    with bar:
+        yield report

@@ -1,0 +1,63 @@
+"""`reward-workbench score`: every reward's score of every completion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def score(
+    target: Annotated[str, typer.Argument(help="Project folder, file.py, file.py::function or package.module:function.")],
+    samples: Annotated[
+        list[Path] | None, typer.Option("--samples", help="Completions to score; default: those of the manifest.")
+    ] = None,
+    format: Annotated[str, typer.Option("--format", help="text, jsonl, csv or parquet.")] = "text",
+    out: Annotated[Path | None, typer.Option("--out", help="Write there instead of to standard output.")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Rewards scored at the same time.")] = 1,
+    only: Annotated[str, typer.Option("--only", help="Score only these rewards: A,B.")] = "",
+    weights: Annotated[str, typer.Option("--weights", help="Other weights than declared: A=2,B=0.")] = "",
+) -> None:
+    """Score completions with every reward, add up totals, and compute the advantages TRL would give."""
+    from rewards.errors import UsageError
+    from workbench.cli.printing import notes_to_stderr, progress_bar, write_output
+    from workbench.opening import open_target
+    from workbench.reports import score_report
+    from workbench.scoring import score as score_samples
+    from workbench.tokenizing import tokenizer_for
+
+    if format not in score_report.FORMATS:
+        raise UsageError(f"--format {format}: known formats are {', '.join(score_report.FORMATS)}")
+    if format == "parquet" and out is None:
+        raise UsageError("--format parquet needs --out FILE")
+    opened = open_target(target, samples or [])
+    notes_to_stderr([*opened.samples.notes, *map(str, opened.samples.skipped)], limit=10)
+    with progress_bar("scoring") as progress:
+        table = score_samples(
+            target,
+            opened.samples,
+            only=[name.strip() for name in only.split(",") if name.strip()],
+            weights=parse_weights(weights),
+            tokenizer=tokenizer_for(opened.manifest),
+            jobs=jobs,
+            progress=progress,
+        )
+    notes_to_stderr([*table.notes, *score_report.printing_notes(table)])
+    write_output(score_report.FORMATS[format](table, opened.samples), out)
+
+
+def parse_weights(text: str) -> dict[str, float]:
+    """`A=2,B=0` as a mapping; UsageError for anything else."""
+    from rewards.errors import UsageError
+
+    weights: dict[str, float] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, separator, value = part.partition("=")
+        try:
+            weights[name.strip()] = float(value)
+        except ValueError:
+            separator = ""
+        if not separator or weights.get(name.strip(), 0.0) - weights.get(name.strip(), 0.0) != 0.0:
+            raise UsageError(f"--weights {part}: must be NAME=NUMBER")
+    return weights
