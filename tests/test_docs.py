@@ -1,0 +1,139 @@
+"""What the documents say is so: commands, options, make targets, files, links, settings."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import typer
+
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs")
+TREE_BLOCK = re.compile(r"```text\n(rewards/.*?)```", re.DOTALL)
+
+
+def documents(repository: Path) -> list[Path]:
+    """Every Markdown file that people read."""
+    paths = [repository / name for name in DOCUMENTS]
+    return [file for path in paths for file in (sorted(path.rglob("*.md")) if path.is_dir() else [path])]
+
+
+def said_commands(text: str) -> list[list[str]]:
+    """The `reward-workbench ...` lines of a document, as words."""
+    lines = re.findall(r"^(?:\$ )?(?:\.venv/bin/)?reward-workbench (.+)$", text, re.MULTILINE)
+    lines += re.findall(r"`reward-workbench ([^`]+)`", text)
+    return [line.split("#")[0].split() for line in lines]
+
+
+@pytest.fixture(scope="module")
+def commands() -> dict[str, click.Command]:
+    """Every command there is, those of the trainer's process with their own options."""
+    from trainer.__main__ import app as trainer_app
+
+    from workbench.cli import main
+
+    main._register()
+    found: dict[str, click.Command] = {}
+    for app in (main.app, trainer_app):
+        group: Any = typer.main.get_command(app)
+        found |= group.commands
+    return found
+
+
+def test_every_command_and_option_said_exists(repository: Path, commands: dict[str, click.Command]) -> None:
+    wrong = []
+    for file in documents(repository):
+        for words in said_commands(file.read_text(encoding="utf-8")):
+            command = commands.get(words[0])
+            options = {option for param in command.params for option in param.opts} if command else set()
+            unknown = [word for word in words if word.startswith("--") and word.split("=")[0] not in options]
+            if words[0] not in {"COMMAND", "--help", "--version"} and (
+                command is None or set(unknown) - {"--help"}
+            ):
+                wrong.append(f"{file.name}: reward-workbench {' '.join(words)}")
+    assert wrong == []
+
+
+def test_every_command_is_in_the_reference(repository: Path, commands: dict[str, click.Command]) -> None:
+    text = (repository / "docs" / "reference.md").read_text(encoding="utf-8")
+    assert [name for name in commands if f"`{name}" not in text] == []
+
+
+def test_every_make_target_said_exists(repository: Path) -> None:
+    makefile = (repository / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    said = {
+        target
+        for file in documents(repository)
+        for target in re.findall(r"(?:^|`)make ([a-z-]+)", file.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert said - targets == set()
+
+
+def test_every_relative_link_leads_somewhere(repository: Path) -> None:
+    dead = [
+        f"{file.relative_to(repository)}: {link}"
+        for file in documents(repository)
+        for link in re.findall(r"\]\(([^)#\s]+)", file.read_text(encoding="utf-8"))
+        if "://" not in link and not (file.parent / link).exists()
+    ]
+    assert dead == []
+
+
+def test_the_tree_in_the_readme_is_the_tree(repository: Path) -> None:
+    block = TREE_BLOCK.search((repository / "README.md").read_text(encoding="utf-8"))
+    assert block is not None
+    said = tree_paths(block[1])
+    missing = [path for path in said if not (repository / path).exists()]
+    tracked = subprocess.run(
+        ["git", "ls-files", "rewards", "workbench", "trainer"],
+        cwd=repository,
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout.split()
+    rooms = {"/".join(path.split("/")[:2]) for path in tracked if not path.endswith("__init__.py")}
+    assert (missing, sorted(rooms - {path.rstrip("/") for path in said})) == ([], [])
+
+
+def tree_paths(block: str) -> list[str]:
+    """The paths of an indented tree whose lines are `NAME, NAME   phrase`; continuation lines start further in."""
+    paths, top = [], ""
+    for line in block.splitlines():
+        names = re.match(r"(\s*)((?:[\w.*-]+/?, )*[\w.-]+/?)(?:\s{2,}|$)", line)
+        if names is None or len(names[1]) > 2:
+            continue
+        if not names[1]:
+            top = names[2] if names[2].endswith("/") else ""
+            paths.append(names[2])
+        else:
+            paths += [top + name for name in names[2].split(", ")]
+    return paths
+
+
+def test_every_key_of_the_manifest_is_in_the_reference(repository: Path) -> None:
+    from rewards.manifest import CheckSettings, DataSettings, RewardEntry, SetSettings, TrainSettings
+
+    text = (repository / "docs" / "reference.md").read_text(encoding="utf-8")
+    missing = [
+        f"{model.__name__}.{key}"
+        for model in (SetSettings, RewardEntry, CheckSettings, DataSettings, TrainSettings)
+        for key in model.model_fields
+        if not re.search(rf"\b{key}\b", text)
+    ]
+    assert missing == []
+
+
+def test_every_preset_is_in_the_reference(repository: Path) -> None:
+    from trainer.presets import PRESETS
+
+    text = (repository / "docs" / "reference.md").read_text(encoding="utf-8")
+    assert [name for name in PRESETS if f"`{name}`" not in text] == []
+
+
+def test_no_document_names_another_machines_paths(repository: Path) -> None:
+    texts = {file.name: file.read_text(encoding="utf-8") for file in documents(repository)}
+    assert [name for name, text in texts.items() if re.search(r"(?<!\w)/(work|root|home|tmp)/", text)] == []
