@@ -1,0 +1,223 @@
+"""Finding the answer in a completion: tags, boxes, `#### N`, `A: N`, or the whole text.
+
+The last answer counts: a model that corrects itself is judged by what it ends with. What stands inside
+`<think>` is not an answer. Where an answer was begun and not closed (a completion cut short), nothing before it
+counts, because it was taken back, and a half answer is none.
+
+Everything here takes time linear in the text: no pattern can be made slow by what a model writes. Positions are
+those of the text given, so that they can be shown as spans.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+FORMS = ("tag", "boxed", "hash", "line", "whole")
+"""The forms an answer may have; see `find_answer`."""
+
+_LINE = re.compile(r"(?i:\banswer[ \t*_]*(?:is\b|[:=]))|^[ \t*_>-]*A:", re.MULTILINE)
+_BRACE = re.compile(r"(?<!\\)[{}]")
+_BOX = r"\boxed{"
+_DECORATION = " \t\r\n*_`:=>"
+_TAG_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A piece of a text: what stands there, from where to where, and the form it was found in."""
+
+    text: str
+    start: int
+    end: int
+    form: str = "tag"
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """(start, end) in code points of the text searched."""
+        return (self.start, self.end)
+
+
+def after_thinking(text: str, *, tag: str = "think") -> Found:
+    """What follows the last `</think>`, up to a `<think>` that was opened after it and never closed.
+
+    The whole text where there is no such tag. A completion whose thinking never ends has nothing to say yet.
+
+    >>> after_thinking("<think>5? no</think>7").text
+    '7'
+    >>> after_thinking("<think>perhaps 7").text
+    ''
+    """
+    closing, opening = f"</{tag}>", f"<{tag}>"
+    closed = text.rfind(closing)
+    start = closed + len(closing) if closed >= 0 else 0
+    opened = text.find(opening, start)
+    return _found(text, start, opened if opened >= 0 else len(text), "after thinking")
+
+
+def last_block(text: str, tag: str = "answer", *, start: int = 0, end: int | None = None) -> Found | None:
+    """The content of the last `<tag>...</tag>` in text[start:end]; None where the last one is not closed.
+
+    >>> last_block("<answer>5</answer> no: <answer> 7 </answer>")
+    Found(text='7', start=32, end=33, form='tag')
+    >>> last_block("<answer>5</answer> no: <answer>7") is None
+    True
+    """
+    end = len(text) if end is None else end
+    opened = text.rfind(f"<{tag}>", start, end)
+    if opened < 0:
+        return None
+    begin = opened + len(tag) + 2
+    closed = text.find(f"</{tag}>", begin, end)
+    return None if closed < 0 else _found(text, begin, closed, "tag")
+
+
+def last_boxed(text: str, *, start: int = 0, end: int | None = None) -> Found | None:
+    r"""The content of the last `\boxed{...}` in text[start:end]; None where the last one is not closed.
+
+    >>> last_boxed(r"first \boxed{5}, then \boxed{\frac{1}{2}}").text
+    '\\frac{1}{2}'
+    """
+    end = len(text) if end is None else end
+    opened = text.rfind(_BOX, start, end)
+    if opened < 0:
+        return None
+    closed = _closing_brace(text, opened + len(_BOX), end)
+    return None if closed is None else _found(text, opened + len(_BOX), closed, "boxed")
+
+
+def find_answer(text: str, *, forms: Iterable[str] = FORMS, tag: str = "answer") -> Found | None:
+    r"""The answer a completion ends with, or None.
+
+    Looked for after the thinking, in these forms; of several the one that ends last counts, and an answer
+    found inside another (a box in a tag) is taken out of it:
+
+    - "tag": `<answer>7</answer>`;
+    - "boxed": `\boxed{7}`;
+    - "hash": `#### 7` on the last line;
+    - "line": `A: 7` at the start of a line, `Answer: 7`, `the answer is 7`, up to the end of the line;
+    - "whole": everything, where no other form is there.
+
+    Args:
+        text: the completion.
+        forms: those allowed.
+        tag: the name of the answer tag.
+
+    >>> find_answer("<think>5</think>So the answer is 7.").text
+    '7.'
+    >>> find_answer(r"<answer>\boxed{7}</answer>").text
+    '7'
+    >>> find_answer("3 + 4 = 7\n#### 7").form
+    'hash'
+    """
+    region = after_thinking(text)
+    return _find(text, region.start, region.end, tuple(forms), tag)
+
+
+def check_forms(name: str, forms: Any) -> tuple[str, ...]:
+    """`forms` as a tuple.
+
+    Raises:
+        ValueError: it is no list of known forms; names the reward and the value.
+    """
+    if isinstance(forms, (list, tuple)) and forms and all(form in FORMS for form in forms):
+        return tuple(forms)
+    raise ValueError(
+        f"reward '{name}': answer_forms={forms!r} must be a list of some of {', '.join(FORMS)}; "
+        "if the data have a column of that name, rename it"
+    )
+
+
+def check_tags(name: str, tag_names: Any) -> tuple[str, ...]:
+    """`tag_names` as a tuple.
+
+    Raises:
+        ValueError: it is no list of different tag names; names the reward and the value.
+    """
+    names = tuple(tag_names) if isinstance(tag_names, (list, tuple)) else ()
+    proper = all(isinstance(tag, str) and _TAG_NAME.fullmatch(tag) for tag in names)
+    if names and proper and len(set(names)) == len(names):
+        return names
+    raise ValueError(
+        f"reward '{name}': tag_names={_short(tag_names)} must be a list of different tag names such as "
+        '["reasoning", "answer"]; if the data have a column of that name, rename it'
+    )
+
+
+def _find(text: str, start: int, end: int, forms: tuple[str, ...], tag: str) -> Found | None:
+    """The answer in text[start:end]."""
+    start = _past_unclosed(text, start, end, forms, tag)
+    found = (
+        last_block(text, tag, start=start, end=end) if "tag" in forms else None,
+        last_boxed(text, start=start, end=end) if "boxed" in forms else None,
+        _last_hash(text, start, end) if "hash" in forms else None,
+        _last_line(text, start, end) if "line" in forms else None,
+    )
+    there = [one for one in found if one is not None]
+    if not there:
+        return _found(text, start, end, "whole") if "whole" in forms else None
+    last = max(there, key=lambda one: one.end)
+    others = tuple(form for form in forms if form not in (last.form, "whole"))
+    return _find(text, last.start, last.end, others, tag) or last
+
+
+def _past_unclosed(text: str, start: int, end: int, forms: Sequence[str], tag: str) -> int:
+    """Where the last tag or box that was opened and never closed begins its content; else `start`."""
+    begins = start
+    if "tag" in forms:
+        opened = text.rfind(f"<{tag}>", start, end)
+        if opened >= 0 and text.find(f"</{tag}>", opened, end) < 0:
+            begins = opened + len(tag) + 2
+    if "boxed" in forms:
+        opened = text.rfind(_BOX, start, end)
+        if opened >= 0 and _closing_brace(text, opened + len(_BOX), end) is None:
+            begins = max(begins, opened + len(_BOX))
+    return begins
+
+
+def _last_hash(text: str, start: int, end: int) -> Found | None:
+    """`#### N` on the last line that is not blank; elsewhere four hashes are a heading."""
+    stop = start + len(text[start:end].rstrip())
+    line = max(text.rfind("\n", start, stop) + 1, start)
+    at = text.find("####", line, stop)
+    return None if at < 0 else _found(text, at + 4, stop, "hash")
+
+
+def _last_line(text: str, start: int, end: int) -> Found | None:
+    """What follows the last `answer is`, `Answer:` or `A:` on its line; on the next where nothing does."""
+    last = None
+    for match in _LINE.finditer(text, start, end):
+        last = match
+    if last is None:
+        return None
+    begin = last.end()
+    while begin < end and text[begin] in _DECORATION:
+        begin += 1
+    stop = text.find("\n", begin, end)
+    found = _found(text, begin, stop if stop >= 0 else end, "line")
+    return found if found.text else None
+
+
+def _closing_brace(text: str, start: int, end: int) -> int | None:
+    """The index of the brace that closes the one before `start`."""
+    depth = 1
+    for brace in _BRACE.finditer(text, start, end):
+        depth += 1 if brace.group() == "{" else -1
+        if depth == 0:
+            return brace.start()
+    return None
+
+
+def _found(text: str, start: int, end: int, form: str) -> Found:
+    """text[start:end] without the white space around it."""
+    piece = text[start:end]
+    bare = piece.strip()
+    start += len(piece) - len(piece.lstrip()) if bare else 0
+    return Found(bare, start, start + len(bare), form)
+
+
+def _short(value: Any) -> str:
+    shown = repr(value)
+    return f"{shown if len(shown) <= 60 else shown[:57] + '...'} ({type(value).__name__})"
