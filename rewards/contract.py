@@ -111,9 +111,9 @@ class CallResult:
 class Signature:
     """How a reward can be called.
 
-    `names`: all named parameters; `required`: parameters without default that TRL does not supply, so data columns must fill them;
-    `optional`: named parameters with a default; `keywords`: it takes any further column; `problem`: why
-    the trainer's keyword call cannot work, None if it can; `text`: the signature as written.
+    `names`: all named parameters; `required`: those without default that TRL does not supply, so that data
+    columns must fill them; `optional`: those with a default; `keywords`: it takes any further column;
+    `problem`: why the trainer's keyword call cannot work, None if it can; `text`: the signature as written.
     """
 
     text: str
@@ -138,10 +138,15 @@ def trl_name(function: Reward) -> str:
     return str(getattr(inner, "__name__", None) or type(inner).__name__)
 
 
+def class_call(inner: object) -> Any:
+    """The `__call__` of an object's class, None where it has none."""
+    return getattr(type(inner), "__call__", None)  # noqa: B004  # the function is wanted, not whether there is one
+
+
 def is_async(function: Reward) -> bool:
     """True where TRL would await the call: a coroutine function, or an object whose `__call__` is one."""
     inner = unwrap(function)
-    return inspect.iscoroutinefunction(inner) or inspect.iscoroutinefunction(getattr(type(inner), "__call__", None))
+    return inspect.iscoroutinefunction(inner) or inspect.iscoroutinefunction(class_call(inner))
 
 
 def signature(function: Reward, params: Mapping[str, Any] | None = None) -> Signature:
@@ -169,13 +174,19 @@ def signature(function: Reward, params: Mapping[str, Any] | None = None) -> Sign
         elif name not in SUPPLIED and name not in bound:
             (required if parameter.default is parameter.empty else optional).append(name)
     problem = _signature_problem(parsed, positional_only, keywords)
-    names = tuple(name for name, item in parsed.parameters.items() if item.kind not in (item.VAR_KEYWORD, item.VAR_POSITIONAL))
-    return Signature(str(parsed), names, tuple(required), tuple(optional), keywords, is_async(function), problem)
+    names = tuple(
+        name
+        for name, item in parsed.parameters.items()
+        if item.kind not in (item.VAR_KEYWORD, item.VAR_POSITIONAL)
+    )
+    return Signature(
+        str(parsed), names, tuple(required), tuple(optional), keywords, is_async(function), problem
+    )
 
 
 def _signature_problem(parsed: inspect.Signature, positional_only: list[str], keywords: bool) -> str | None:
     if positional_only:
-        return f"parameter '{positional_only[0]}' is positional-only, but the trainer passes everything by keyword"
+        return f"parameter '{positional_only[0]}' is positional-only, but the trainer passes keywords"
     if not keywords:
         lacking = [name for name in SUPPLIED if name not in parsed.parameters]
         if lacking:
@@ -237,7 +248,7 @@ class _Log:
 def reads_completion_ids(function: Reward) -> bool:
     """True where the function's own code names `completion_ids`, as a parameter or as a key."""
     inner = inspect.unwrap(unwrap(function))
-    code = getattr(inner, "__code__", None) or getattr(getattr(type(inner), "__call__", None), "__code__", None)
+    code = getattr(inner, "__code__", None) or getattr(class_call(inner), "__code__", None)
     pending = [code] if code is not None else []
     while pending:
         current = pending.pop()
@@ -312,7 +323,7 @@ def call(
                 returned = _materialise(_invoke(function, keywords))
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # the one boundary around user code: everything becomes a status
+        except BaseException as error:  # noqa: BLE001  # the boundary around user code: all becomes a status
             failure = describe_exception(error)
     seconds = time.perf_counter() - started
     if failure is not None:
@@ -329,10 +340,16 @@ def _invoke(function: Reward, keywords: dict[str, Any]) -> Any:
 
 def _materialise(returned: Any) -> Any:
     """Run a generator to its end inside the boundary; leave everything else as it is."""
-    return list(returned) if inspect.isgenerator(returned) or isinstance(returned, (map, filter, zip)) else returned
+    return (
+        list(returned)
+        if inspect.isgenerator(returned) or isinstance(returned, (map, filter, zip))
+        else returned
+    )
 
 
-def failed_result(rows: int, status: Status, why: str, *, seconds: float = 0.0, printed: str = "") -> CallResult:
+def failed_result(
+    rows: int, status: Status, why: str, *, seconds: float = 0.0, printed: str = ""
+) -> CallResult:
     """A result in which every row has the same failure."""
     import numpy as np
 
@@ -437,7 +454,10 @@ def _as_number(value: Any) -> tuple[float | None, str]:
         kind = float
     if kind is None:
         shown = repr(value)
-        return None, f"score is {type(value).__name__} {shown if len(shown) <= 60 else shown[:57] + '...'}, not a number"
+        return (
+            None,
+            f"score is {type(value).__name__} {shown if len(shown) <= 60 else shown[:57] + '...'}, not a number",
+        )
     try:
         return float(value), ""
     except (TypeError, ValueError, OverflowError) as error:
@@ -458,7 +478,11 @@ def call_rows_apart(
     With `scope="group"` the halves keep groups whole, so the rows of the failing group fail together.
     `seconds` is the time of all calls made.
     """
-    options: dict[str, Any] = {"params": params, "trainer_state": trainer_state, "record_credits": record_credits}
+    options: dict[str, Any] = {
+        "params": params,
+        "trainer_state": trainer_state,
+        "record_credits": record_credits,
+    }
     whole = call(function, batch, **options)
     units = _units(batch, scope)
     if len(units) < 2 or not _all_raised(whole):
@@ -519,5 +543,12 @@ def merge_results(
         printed += part.printed
         seconds += part.seconds
     return CallResult(
-        scores, status, dict(sorted(errors.items())), extra, metrics, seconds, printed, named if recorded else None
+        scores,
+        status,
+        dict(sorted(errors.items())),
+        extra,
+        metrics,
+        seconds,
+        printed,
+        named if recorded else None,
     )

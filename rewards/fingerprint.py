@@ -94,7 +94,9 @@ def _code_digest(path: Path, _modified: int, _size: int) -> str:
     tree = _parse(path)
     if tree is None:
         return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
-    reads_doc = any(isinstance(node, (ast.Attribute, ast.Name)) and _name(node) == "__doc__" for node in ast.walk(tree))
+    reads_doc = any(
+        isinstance(node, (ast.Attribute, ast.Name)) and _name(node) == "__doc__" for node in ast.walk(tree)
+    )
     if not reads_doc:
         _drop_docstrings(tree)
     return digest(ast.dump(tree, include_attributes=False))
@@ -108,7 +110,11 @@ def _drop_docstrings(tree: ast.Module) -> None:
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             first = node.body[0] if node.body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
                 node.body = node.body[1:] or [ast.Pass()]
 
 

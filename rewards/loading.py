@@ -19,12 +19,13 @@ import sys
 import types
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rewards.contract import Reward, describe_exception
 from rewards.errors import LoadError, TargetError
 from rewards.marks import MARK, mark_of
 
+_Result = TypeVar("_Result")
 Transform = Callable[[ast.Module, Path], ast.Module]
 
 
@@ -69,10 +70,15 @@ _OUR_FOLDER = str(Path(__file__).resolve().parent.parent) + "/"
 
 def _is_ours(origin: str) -> bool:
     """True for files of this product's own packages, which are never reloaded or transformed."""
-    return origin.startswith(_OUR_FOLDER) and origin[len(_OUR_FOLDER) :].split("/")[0] in ("rewards", "workbench", "trainer")
+    return origin.startswith(_OUR_FOLDER) and origin[len(_OUR_FOLDER) :].split("/")[0] in (
+        "rewards",
+        "workbench",
+        "trainer",
+    )
 
 
 _finder = _LocalFinder()
+_appended: list[str] = []
 
 
 def _watch(folder: Path, transform: Transform | None) -> None:
@@ -81,6 +87,7 @@ def _watch(folder: Path, transform: Transform | None) -> None:
     _finder.folders[str(folder).rstrip("/") + "/"] = transform
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
+        _appended.append(str(folder))
 
 
 def module_name(path: Path) -> str:
@@ -104,7 +111,6 @@ def load_file(path: Path, *, transform: Transform | None = None) -> types.Module
     if not path.is_file():
         raise TargetError(f"there is no file {path}")
     name = module_name(path)
-    _forget_local(path.parent)
     _watch(path.parent, transform)
     loader = _SourceLoader(name, str(path), transform)
     spec = importlib.util.spec_from_file_location(name, path, loader=loader)
@@ -115,7 +121,9 @@ def load_file(path: Path, *, transform: Transform | None = None) -> types.Module
     return module
 
 
-def load_module(dotted: str, *, transform: Transform | None = None, folder: Path | None = None) -> types.ModuleType:
+def load_module(
+    dotted: str, *, transform: Transform | None = None, folder: Path | None = None
+) -> types.ModuleType:
     """Import an importable module by its dotted name; `folder` (default: the current one) is searched last.
 
     Raises:
@@ -135,16 +143,20 @@ def load_module(dotted: str, *, transform: Transform | None = None, folder: Path
     return _run(lambda: importlib.import_module(dotted), Path(found.origin or dotted))
 
 
-def _forget_local(folder: Path) -> None:
-    """Drop modules loaded from `folder`, so that a changed helper file is read again."""
-    prefix = str(folder).rstrip("/") + "/"
+def forget_local() -> None:
+    """Forget all local modules and folders, so that the next set reads its own helpers, and reads them anew."""
     for name, module in list(sys.modules.items()):
         loader = getattr(getattr(module, "__spec__", None), "loader", None)
-        if isinstance(loader, _SourceLoader) and str(getattr(module, "__file__", "")).startswith(prefix):
+        if isinstance(loader, _SourceLoader) and not name.startswith("_reward_file_"):
             del sys.modules[name]
+    for folder in _appended:
+        if folder in sys.path:
+            sys.path.remove(folder)
+    _appended.clear()
+    _finder.folders.clear()
 
 
-def _run(action: Callable[[], Any], path: Path) -> Any:
+def _run(action: Callable[[], _Result], path: Path) -> _Result:
     try:
         return action()
     except KeyboardInterrupt:
@@ -155,7 +167,9 @@ def _run(action: Callable[[], Any], path: Path) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None:
             raise LoadError(f"{path.name} failed to load: {describe_exception(error)}") from error
-        advice = f"; is the package installed beside reward-workbench? (pip install {error.name.split('.')[0]})"
+        advice = (
+            f"; is the package installed beside reward-workbench? (pip install {error.name.split('.')[0]})"
+        )
         raise LoadError(f"{path.name} failed to load: {describe_exception(error)}{advice}") from error
     except SystemExit as error:
         raise LoadError(
@@ -224,7 +238,9 @@ def _takes_completions(value: Any) -> bool:
         return True
     # a decorator without functools.wraps hides the signature; the wrapped function is usually in its closure
     cells = [cell for cell in getattr(value, "__closure__", None) or () if _filled(cell)]
-    return any(inspect.isfunction(cell.cell_contents) and _takes_completions(cell.cell_contents) for cell in cells)
+    return any(
+        inspect.isfunction(cell.cell_contents) and _takes_completions(cell.cell_contents) for cell in cells
+    )
 
 
 def _filled(cell: types.CellType) -> bool:
@@ -235,4 +251,4 @@ def _filled(cell: types.CellType) -> bool:
     return True
 
 
-__all__ = ["MARK", "Transform", "find_rewards", "load_file", "load_module", "module_name"]
+__all__ = ["MARK", "Transform", "find_rewards", "forget_local", "load_file", "load_module", "module_name"]

@@ -49,7 +49,10 @@ class RewardEntry(_Table):
 
     function: str
     name: str = Field("", validate_default=False)
-    kind: Literal["correctness", "format", "length", "style", "content", "relevance", "diversity", "other"] | None = None
+    kind: (
+        Literal["correctness", "format", "length", "style", "content", "relevance", "diversity", "other"]
+        | None
+    ) = None
     weight: float = Field(1.0, allow_inf_nan=False)
     range: tuple[float, float] | None = None
     scope: Literal["row", "group"] = "row"
@@ -216,7 +219,9 @@ def _unexpected(error: TypeError) -> str:
 
 def _check_names(manifest: Manifest) -> None:
     if not manifest.reward:
-        raise ManifestError(f"{manifest.path.name} has no [[reward]] table; add one with function = \"FILE.py::NAME\"")
+        raise ManifestError(
+            f'{manifest.path.name} has no [[reward]] table; add one with function = "FILE.py::NAME"'
+        )
     names = [entry.name for entry in manifest.reward]
     for entry in manifest.reward:
         if "::" not in entry.function and ":" not in entry.function:
@@ -226,7 +231,9 @@ def _check_names(manifest: Manifest) -> None:
             )
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise ManifestError(f"{manifest.path.name} names two rewards '{twice}'; give one of them another name = \"...\"")
+        raise ManifestError(
+            f"{manifest.path.name} names two rewards '{twice}'; give one of them another name = \"...\""
+        )
     for stage in manifest.train.stage:
         for name in stage.rewards:
             if name not in names:
@@ -269,10 +276,15 @@ def _table_name(place: list[Any], values: Mapping[str, Any] | None) -> str:
 
 def _known_keys(place: list[Any]) -> list[str]:
     models: dict[str, type[BaseModel]] = {
-        "set": SetSettings, "reward": RewardEntry, "check": CheckSettings, "data": DataSettings, "train": TrainSettings,
+        "set": SetSettings,
+        "reward": RewardEntry,
+        "check": CheckSettings,
+        "data": DataSettings,
+        "train": TrainSettings,
     }
     if len(place) > 2:
-        return sorted({"adaptive": Adaptive, "waive": Waiver}.get(str(place[-1]), Waiver).model_fields)
+        inner: type[BaseModel] = Adaptive if place[-1] == "adaptive" else Waiver
+        return sorted(inner.model_fields)
     model = models.get(str(place[0])) if place else Manifest
     return sorted(name for name in (model or Manifest).model_fields if name != "path")
 
@@ -286,7 +298,9 @@ def write_text(path: Path, text: str) -> None:
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:
-        raise ManifestError(f"{path} cannot be written: {error.strerror}; the old file is unchanged") from error
+        raise ManifestError(
+            f"{path} cannot be written: {error.strerror}; the old file is unchanged"
+        ) from error
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
             file.write(text)
@@ -301,7 +315,9 @@ def write_text(path: Path, text: str) -> None:
         os.replace(temporary, path)
     except OSError as error:
         Path(temporary).unlink(missing_ok=True)
-        raise ManifestError(f"{path} cannot be written: {error.strerror}; the old file is unchanged") from error
+        raise ManifestError(
+            f"{path} cannot be written: {error.strerror}; the old file is unchanged"
+        ) from error
 
 
 def update_reward(path: Path, name: str, **keys: Any) -> None:
@@ -316,7 +332,7 @@ def update_reward(path: Path, name: str, **keys: Any) -> None:
     document = tomlkit.parse(path.read_text(encoding="utf-8"))
     rewards: Any = document.get("reward", [])
     for table in rewards:
-        entry = RewardEntry(**{key: value for key, value in table.unwrap().items()})
+        entry = RewardEntry(**table.unwrap())
         if entry.name == name:
             table.update(keys)
             write_text(path, tomlkit.dumps(document))

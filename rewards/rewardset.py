@@ -15,15 +15,34 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from rewards.contract import Batch, Reward, Signature, keywords_for, signature, trl_name, unwrap
+from rewards.contract import Batch, Reward, Signature, class_call, keywords_for, signature, trl_name, unwrap
 from rewards.errors import ManifestError, MissingColumnError, TargetError
 from rewards.fingerprint import code_fingerprint, digest, package_versions
-from rewards.loading import Transform, find_rewards, load_file, load_module
-from rewards.manifest import Aggregation, Manifest, RewardEntry, ScaleRewards, default_name, explain_validation, read_manifest
+from rewards.loading import Transform, find_rewards, forget_local, load_file, load_module
+from rewards.manifest import (
+    Aggregation,
+    Manifest,
+    RewardEntry,
+    ScaleRewards,
+    default_name,
+    explain_validation,
+    read_manifest,
+)
 from rewards.marks import mark_of
 from rewards.targets import Target, did_you_mean, parse_target
 
-SEALED_KEYS = ("name", "kind", "weight", "range", "scope", "abstains", "deterministic", "params", "when", "adaptive")
+SEALED_KEYS = (
+    "name",
+    "kind",
+    "weight",
+    "range",
+    "scope",
+    "abstains",
+    "deterministic",
+    "params",
+    "when",
+    "adaptive",
+)
 
 
 @dataclass(frozen=True)
@@ -45,6 +64,7 @@ class RewardDescription:
 
     @property
     def name(self) -> str:
+        """The name scores stand under."""
         return self.entry.name
 
     @property
@@ -74,10 +94,12 @@ class SetDescription:
 
     @property
     def names(self) -> list[str]:
+        """The rewards' names, in order."""
         return [reward.name for reward in self.rewards]
 
     @property
     def weights(self) -> list[float]:
+        """The declared weights, in order."""
         return [reward.entry.weight for reward in self.rewards]
 
     def reward(self, name: str) -> RewardDescription:
@@ -89,7 +111,8 @@ class SetDescription:
         for reward in self.rewards:
             if reward.name == name:
                 return reward
-        raise TargetError(f"{self.target} has no reward '{name}'{did_you_mean(name, self.names) or '; it has ' + ', '.join(self.names)}")
+        hint = did_you_mean(name, self.names) or f"; it has {', '.join(self.names)}"
+        raise TargetError(f"{self.target} has no reward '{name}'{hint}")
 
     def only(self, names: list[str]) -> SetDescription:
         """The same set with only these rewards, in the order of the set."""
@@ -125,15 +148,26 @@ class SetDescription:
         for item in values["rewards"]:
             lists = {key: tuple(item["signature"][key]) for key in ("names", "required", "optional")}
             facts = {**item["signature"], **lists}
-            rewards.append(RewardDescription(**{
-                **item, "entry": RewardEntry(**item["entry"]), "signature": Signature(**facts),
-                "declared": tuple(item["declared"]),
-            }))
+            rewards.append(
+                RewardDescription(
+                    **{
+                        **item,
+                        "entry": RewardEntry(**item["entry"]),
+                        "signature": Signature(**facts),
+                        "declared": tuple(item["declared"]),
+                    }
+                )
+            )
         manifest = values["manifest_path"]
-        return cls(**{
-            **values, "root": Path(values["root"]), "seal_path": Path(values["seal_path"]),
-            "manifest_path": Path(manifest) if manifest else None, "rewards": tuple(rewards),
-        })
+        return cls(
+            **{
+                **values,
+                "root": Path(values["root"]),
+                "seal_path": Path(values["seal_path"]),
+                "manifest_path": Path(manifest) if manifest else None,
+                "rewards": tuple(rewards),
+            }
+        )
 
 
 def missing_column(reward: str, argument: str, columns: Mapping[str, Any]) -> str:
@@ -144,7 +178,17 @@ def missing_column(reward: str, argument: str, columns: Mapping[str, Any]) -> st
     return f"reward '{reward}' requires the column '{argument}', which the samples do not have (columns: {there}){hint}"
 
 
-_GROUND_TRUTH = ("answer", "solution", "gold", "target", "ground_truth", "reference", "label", "expected_answer", "expert_answer")
+_GROUND_TRUTH = (
+    "answer",
+    "solution",
+    "gold",
+    "target",
+    "ground_truth",
+    "reference",
+    "label",
+    "expected_answer",
+    "expert_answer",
+)
 
 
 def _likely_column(wanted: str, columns: list[str]) -> str | None:
@@ -179,26 +223,32 @@ class RewardSet:
 
     @property
     def names(self) -> list[str]:
+        """The rewards' names, in order."""
         return [entry.name for entry in self.entries]
 
     @property
     def weights(self) -> list[float]:
+        """The declared weights, in order."""
         return [entry.weight for entry in self.entries]
 
     @property
     def root(self) -> Path:
+        """The folder relative paths belong to."""
         return self.target.root
 
     @property
     def seal_path(self) -> Path:
+        """Where the seal is kept."""
         return self.target.seal_path
 
     @property
     def aggregation(self) -> Aggregation:
+        """TRL's `multi_objective_aggregation`."""
         return self.manifest.set.aggregation if self.manifest else "sum_then_normalize"
 
     @property
     def scale_rewards(self) -> ScaleRewards:
+        """TRL's `scale_rewards`."""
         return self.manifest.set.scale_rewards if self.manifest else "group"
 
     @property
@@ -238,6 +288,7 @@ class RewardSet:
             LoadError: the user's file failed to load.
         """
         parsed = target if isinstance(target, Target) else parse_target(target)
+        forget_local()
         if parsed.kind == "project":
             manifest = read_manifest(parsed.path)
             loader = _Loader(manifest.root, transform)
@@ -251,8 +302,10 @@ class RewardSet:
                 raise TargetError(
                     f"{parsed.text} defines no reward: a public function with a parameter named 'completions'"
                 )
-            parts = [(RewardEntry(function=f"{parsed.path.name}::{name}"), function, parsed.path)
-                     for name, function in functions.items()]
+            parts = [
+                (RewardEntry(function=f"{parsed.path.name}::{name}"), function, parsed.path)
+                for name, function in functions.items()
+            ]
         else:
             where = f"{parsed.module}:" if parsed.module else f"{parsed.path.name}::"
             entry = RewardEntry(function=where + parsed.name)
@@ -263,7 +316,11 @@ class RewardSet:
         """The set without its functions, with fingerprints and signatures."""
         rewards = tuple(self._describe(index) for index in range(len(self.entries)))
         settings = self.manifest.set if self.manifest else None
-        stated = settings.model_dump(mode="json", include={"aggregation", "scale_rewards", "tokenizer"}) if settings else {}
+        stated = (
+            settings.model_dump(mode="json", include={"aggregation", "scale_rewards", "tokenizer"})
+            if settings
+            else {}
+        )
         return SetDescription(
             target=self.target.text,
             name=(settings.name if settings else "") or self.target.name or self.root.name,
@@ -307,7 +364,7 @@ def _line(function: Reward) -> int | None:
     inner = unwrap(function)
     code = getattr(inspect.unwrap(inner) if callable(inner) else inner, "__code__", None)
     if code is None:
-        code = getattr(getattr(type(inner), "__call__", None), "__code__", None)
+        code = getattr(class_call(inner), "__code__", None)
     return code.co_firstlineno if code is not None else None
 
 
@@ -337,8 +394,12 @@ class _Loader:
         found: Any = module
         for part in name.split("."):
             if not hasattr(found, part):
-                known = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
-                raise TargetError(f"{where} has no function '{name}'{did_you_mean(name, known) or _listed(module)}")
+                known = [
+                    key for key, value in vars(module).items() if callable(value) and not key.startswith("_")
+                ]
+                raise TargetError(
+                    f"{where} has no function '{name}'{did_you_mean(name, known) or _listed(module)}"
+                )
             found = getattr(found, part)
         if not callable(found):
             raise TargetError(f"{reference} is {type(found).__name__}, not a function")
@@ -352,7 +413,10 @@ def _listed(module: Any) -> str:
 
 
 def _resolve(
-    target: Target, parts: list[tuple[RewardEntry, Reward, Path | None]], stated: list[set[str]], manifest: Manifest | None
+    target: Target,
+    parts: list[tuple[RewardEntry, Reward, Path | None]],
+    stated: list[set[str]],
+    manifest: Manifest | None,
 ) -> RewardSet:
     entries, declared = [], []
     for (entry, function, _), keys in zip(parts, stated, strict=True):

@@ -68,15 +68,26 @@ def parse_target(text: str | Path) -> Target:
         manifest = path / MANIFEST
         if manifest.is_file():
             if separator:
-                raise TargetError(f"'{text}': '::' follows a Python file; for one reward of a project use --only {name}")
+                raise TargetError(
+                    f"'{text}': '::' follows a Python file; for one reward of a project use --only {name}"
+                )
             return Target(text, "project", manifest.resolve())
-        raise TargetError(f"{where} has no {MANIFEST}: name a reward file in it ({_example_file(path)}) "
-                          "or make a project with `reward-workbench init`")
+        raise TargetError(
+            f"{where} has no {MANIFEST}: name a reward file in it ({_example_file(path)}) "
+            "or make a project with `reward-workbench init`"
+        )
     module, separator, name = text.partition(":")
-    if separator and not name.startswith(":") and name and all(part.isidentifier() for part in module.split(".")):
+    if (
+        separator
+        and not name.startswith(":")
+        and name
+        and all(part.isidentifier() for part in module.split("."))
+    ):
         return Target(text, "module", Path.cwd(), name, module)
-    raise TargetError(f"there is no file or folder '{where}'; a target is a project folder, a file.py, "
-                      "a file.py::function or a package.module:function")
+    raise TargetError(
+        f"there is no file or folder '{where}'; a target is a project folder, a file.py, "
+        "a file.py::function or a package.module:function"
+    )
 
 
 def _example_file(folder: Path) -> str:

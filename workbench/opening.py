@@ -49,7 +49,7 @@ def sample_paths(target: Target, manifest: Manifest | None) -> list[Path]:
 def no_samples(target: Target, manifest: Manifest | None) -> str:
     """The sentence for a target without samples."""
     if manifest is not None:
-        return f"{manifest.path.name} names no samples: write [set] samples = \"FILE\" or add --samples FILE"
+        return f'{manifest.path.name} names no samples: write [set] samples = "FILE" or add --samples FILE'
     near = sorted(path.name for path in target.root.glob("*.jsonl"))
     hint = f" (for example --samples {target.root / near[0]})" if near else ""
     return f"no completions to score: add --samples FILE{hint}"

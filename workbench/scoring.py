@@ -59,6 +59,7 @@ class ScoreTable:
 
     @property
     def names(self) -> list[str]:
+        """The rewards' names, in the order of the columns."""
         return self.description.names
 
     def reweighted(self, weights: Mapping[str, float]) -> ScoreTable:
@@ -101,7 +102,9 @@ class ScoreTable:
             frame[name] = self.scores[:, column]
         frame["total"], frame["advantage"] = self.totals, self.advantages
         frame["errors"] = [
-            "; ".join(f"{name}: {self.errors[row, name]}" for name in self.names if (row, name) in self.errors)
+            "; ".join(
+                f"{name}: {self.errors[row, name]}" for name in self.names if (row, name) in self.errors
+            )
             for row in range(len(self))
         ]
         return frame
@@ -145,7 +148,14 @@ def score(
     if runner is None:
         with Runner() as own:
             return score(
-                target, samples, runner=own, only=only, weights=weights, tokenizer=tokenizer, jobs=jobs, progress=progress
+                target,
+                samples,
+                runner=own,
+                only=only,
+                weights=weights,
+                tokenizer=tokenizer,
+                jobs=jobs,
+                progress=progress,
             )
     batch = samples.batch(tokenizer)
     with runner.worker(target, batch) as worker:
@@ -160,7 +170,9 @@ def score(
     return table.reweighted(weights) if weights else table
 
 
-def _score_one(worker: Worker, name: str, calls: list[list[int]], progress: Progress | None) -> list[CallResult]:
+def _score_one(
+    worker: Worker, name: str, calls: list[list[int]], progress: Progress | None
+) -> list[CallResult]:
     results = []
     for done, rows in enumerate(calls):
         if progress is not None:

@@ -26,7 +26,13 @@ _CALL = "rewards.running.child:call_reward"
 
 
 def call_with_deadlines(
-    worker: Worker, reward: str, batch: Batch | None, rows: list[int] | None, *, timeout_s: float | None, **options: Any
+    worker: Worker,
+    reward: str,
+    batch: Batch | None,
+    rows: list[int] | None,
+    *,
+    timeout_s: float | None,
+    **options: Any,
 ) -> CallResult:
     """See `Worker.call`."""
     description = worker.description.reward(reward)
@@ -45,7 +51,12 @@ def call_with_deadlines(
 
 
 def _ask(
-    worker: Worker, reward: str, batch: Batch | None, rows: list[int] | None, limit: float, options: dict[str, Any]
+    worker: Worker,
+    reward: str,
+    batch: Batch | None,
+    rows: list[int] | None,
+    limit: float,
+    options: dict[str, Any],
 ) -> CallResult:
     if not worker.alive:
         worker.restart()

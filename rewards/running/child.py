@@ -59,7 +59,7 @@ def serve(connection: socket.socket, batch: Batch | None) -> None:
             send_answer(connection, {"answer": answer, "printed": output.take()})
         except RewardWorkbenchError as error:
             send_answer(connection, {"error": [type(error).__name__, str(error)]})
-        except BaseException as error:  # a fault of ours, or of a user's object where we touched it
+        except BaseException as error:  # noqa: BLE001  # a fault of ours, or of a user's object where we touched it
             send_answer(connection, {"raised": [type(error).__name__, describe_exception(error)]})
 
 
@@ -88,7 +88,9 @@ class _Output:
     def __init__(self) -> None:
         with open(os.devnull, "rb") as nothing:
             os.dup2(nothing.fileno(), 0)
-        self.file = os.memfd_create("output") if hasattr(os, "memfd_create") else os.open(os.devnull, os.O_RDWR)
+        self.file = (
+            os.memfd_create("output") if hasattr(os, "memfd_create") else os.open(os.devnull, os.O_RDWR)
+        )
         os.dup2(self.file, 1)
         os.dup2(self.file, 2)
         sys.stdout = open(1, "w", encoding="utf-8", errors="replace", closefd=False, buffering=1)  # noqa: SIM115

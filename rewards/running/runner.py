@@ -32,7 +32,6 @@ LOAD_TIMEOUT_S = 30.0
 """Seconds a user's file may take to import."""
 
 
-
 class Runner:
     """One template process and the workers forked from it. A context manager; usable from several threads.
 
@@ -64,7 +63,14 @@ class Runner:
     def _start(self) -> None:
         ours, theirs = socket.socketpair()
         if self._spawn:
-            command = [sys.executable, "-P", "-m", "rewards.running.template", str(theirs.fileno()), *self._preload]
+            command = [
+                sys.executable,
+                "-P",
+                "-m",
+                "rewards.running.template",
+                str(theirs.fileno()),
+                *self._preload,
+            ]
             self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
         else:
             self._forked = os.fork()
@@ -221,7 +227,9 @@ class Worker:
                 "Put long work into a function"
             ) from None
         except WorkerDied as error:
-            raise LoadError(f"{name} ended the process while it was imported ({_ending(error.code)})") from None
+            raise LoadError(
+                f"{name} ended the process while it was imported ({_ending(error.code)})"
+            ) from None
         except RewardWorkbenchError:
             self.kill()
             raise
@@ -240,7 +248,8 @@ class Worker:
 
     def _exit_code(self) -> int:
         """Wait until the process is gone, close its sockets; the code it ended with, negative for a signal."""
-        assert self._connection is not None and self._life is not None
+        assert self._connection is not None
+        assert self._life is not None
         connection, life = self._connection, self._life
         self._connection = self._life = None
         try:
@@ -278,7 +287,8 @@ class Worker:
         return answer["answer"]
 
     def _await_answer(self, deadline: float) -> bytearray:
-        assert self._connection is not None and self._life is not None
+        assert self._connection is not None
+        assert self._life is not None
         left = max(0.0, deadline - time.monotonic())
         ready, _, _ = select.select([self._connection, self._life], [], [], left)
         if not ready:
@@ -332,7 +342,13 @@ class Worker:
         from rewards.running.calling import call_with_deadlines
 
         return call_with_deadlines(
-            self, reward, batch, rows, timeout_s=timeout_s, trainer_state=trainer_state, record_credits=record_credits
+            self,
+            reward,
+            batch,
+            rows,
+            timeout_s=timeout_s,
+            trainer_state=trainer_state,
+            record_credits=record_credits,
         )
 
 
@@ -347,6 +363,10 @@ def _ending(code: int) -> str:
 
 def _known_error(kind: str) -> type[RewardWorkbenchError]:
     found = getattr(errors, kind, None)
-    if isinstance(found, type) and issubclass(found, RewardWorkbenchError) and found is not errors.MissingExtraError:
+    if (
+        isinstance(found, type)
+        and issubclass(found, RewardWorkbenchError)
+        and found is not errors.MissingExtraError
+    ):
         return found
     return RewardWorkbenchError

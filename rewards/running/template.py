@@ -181,7 +181,10 @@ def _kill_group(pid: int) -> None:
 
 
 def _children() -> Iterator[int]:
-    with contextlib.suppress(OSError), open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
+    with (
+        contextlib.suppress(OSError),
+        open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file,
+    ):
         yield from (int(pid) for pid in file.read().split())
 
 

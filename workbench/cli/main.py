@@ -76,7 +76,9 @@ def _trainer_command(name: str) -> Any:
 
 
 # typer brings its own click in newer releases and uses the installed one in older ones
-_WRONG_USE = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+_WRONG_USE: type[Exception] = next(
+    kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
+)
 
 
 def _tell_wrong_use(error: Any) -> int:

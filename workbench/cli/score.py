@@ -9,12 +9,17 @@ import typer
 
 
 def score(
-    target: Annotated[str, typer.Argument(help="Project folder, file.py, file.py::function or package.module:function.")],
+    target: Annotated[
+        str, typer.Argument(help="Project folder, file.py, file.py::function or package.module:function.")
+    ],
     samples: Annotated[
-        list[Path] | None, typer.Option("--samples", help="Completions to score; default: those of the manifest.")
+        list[Path] | None,
+        typer.Option("--samples", help="Completions to score; default: those of the manifest."),
     ] = None,
     format: Annotated[str, typer.Option("--format", help="text, jsonl, csv or parquet.")] = "text",
-    out: Annotated[Path | None, typer.Option("--out", help="Write there instead of to standard output.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write there instead of to standard output.")
+    ] = None,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Rewards scored at the same time.")] = 1,
     only: Annotated[str, typer.Option("--only", help="Score only these rewards: A,B.")] = "",
     weights: Annotated[str, typer.Option("--weights", help="Other weights than declared: A=2,B=0.")] = "",

@@ -47,7 +47,9 @@ def printing_notes(table: ScoreTable) -> list[str]:
     for name, text in table.printed.items():
         lines = text.splitlines()
         if lines:
-            notes.append(f"reward '{name}' printed {len(lines)} line{'s' * (len(lines) > 1)}, the first: {lines[0][:120]}")
+            notes.append(
+                f"reward '{name}' printed {len(lines)} line{'s' * (len(lines) > 1)}, the first: {lines[0][:120]}"
+            )
     return notes
 
 
@@ -66,7 +68,9 @@ def to_text(table: ScoreTable, samples: Samples) -> str:
 
 def _rewards(table: ScoreTable) -> list[str]:
     width = max(len(name) for name in [*table.names, "reward", "total"])
-    header = f"{'reward':<{width}}  weight     mean      std      min      max   none  failed   ms  distribution"
+    header = (
+        f"{'reward':<{width}}  weight     mean      std      min      max   none  failed   ms  distribution"
+    )
     lines = [header]
     for column, name in enumerate(table.names):
         scores, status = table.scores[:, column], table.status[:, column]
@@ -77,7 +81,9 @@ def _rewards(table: ScoreTable) -> list[str]:
             f"{name:<{width}}  {table.weights[column]:>6g} {_numbers(scores)} {none:>6} {failed:>7} "
             f"{table.seconds.get(name, 0.0) * 1000:>4.0f}  {histogram(scores, declared)}"
         )
-    lines.append(f"{'total':<{width}}  {'':>6} {_numbers(table.totals)} {'':>6} {'':>7} {'':>4}  {histogram(table.totals)}")
+    lines.append(
+        f"{'total':<{width}}  {'':>6} {_numbers(table.totals)} {'':>6} {'':>7} {'':>4}  {histogram(table.totals)}"
+    )
     return lines
 
 
@@ -111,7 +117,8 @@ def _groups_line(table: ScoreTable) -> str:
     size = "/".join(str(size) for size, _ in sizes.most_common(3))
     mean = float(np.abs(table.advantages).mean()) if len(table) else 0.0
     share = f"{dead / count:.0%}" if count else "-"
-    return f"groups of {size}: {dead} of {count} ({share}) have no spread and teach nothing; mean |advantage| {mean:.2f}"
+    verdict = f"{dead} of {count} ({share}) have no spread and teach nothing"
+    return f"groups of {size}: {verdict}; mean |advantage| {mean:.2f}"
 
 
 def _failures(table: ScoreTable) -> list[str]:
@@ -135,8 +142,15 @@ def _labels(table: ScoreTable) -> list[str]:
     if not known:
         return []
     width = max(len(name) for name in [*table.names, "total"])
-    lines = ["", f"{'mean by label':<{max(width, 13)}}  " + " ".join(f"{f'{label} ({table.labels.count(label)})':>14}" for label in known)]
-    columns = [*((name, table.scores[:, index]) for index, name in enumerate(table.names)), ("total", table.totals)]
+    lines = [
+        "",
+        f"{'mean by label':<{max(width, 13)}}  "
+        + " ".join(f"{f'{label} ({table.labels.count(label)})':>14}" for label in known),
+    ]
+    columns = [
+        *((name, table.scores[:, index]) for index, name in enumerate(table.names)),
+        ("total", table.totals),
+    ]
     for name, values in columns:
         cells = []
         for label in known:

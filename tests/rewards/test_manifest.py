@@ -1,0 +1,127 @@
+"""Reading and writing rewardset.toml."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from rewards.errors import ManifestError
+from rewards.manifest import read_manifest, update_reward, write_text
+
+WHOLE = """
+# the set
+[set]
+name = "gsm8k"
+samples = "samples.jsonl"
+
+[[reward]]
+function = "rewards.py::correctness_reward"   # pays most
+name = "correctness"
+kind = "correctness"
+weight = 2.0
+range = [0.0, 1.0]
+params = { tolerance = 0.01 }
+adaptive = { low = 0.2 }
+
+[[reward]]
+function = "package.module:length"
+
+[check]
+waive = [{ check = "RW203", reward = "length", reason = "length is the point" }]
+
+[train]
+preset = "cpu"
+model = "toy"
+learning_rate = 1e-3
+[[train.stage]]
+name = "format"
+rewards = ["length"]
+max_steps = 40
+beta = 0.1
+"""
+
+
+def write(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "rewardset.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_whole_manifest_is_read(tmp_path: Path) -> None:
+    manifest = read_manifest(write(tmp_path, WHOLE))
+    first, second = manifest.reward
+    assert (first.name, first.weight, first.range, first.params) == (
+        "correctness",
+        2.0,
+        (0.0, 1.0),
+        {"tolerance": 0.01},
+    )
+    assert (second.name, second.weight, second.range, second.timeout_s) == ("length", 1.0, None, None)
+    assert manifest.sample_paths == [tmp_path / "samples.jsonl"]
+    assert manifest.train.settings == {"learning_rate": 1e-3}
+    assert manifest.train.stage[0].settings == {"beta": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[set\n", "rewardset.toml is no valid TOML: "),
+        ("", "rewardset.toml has no [[reward]] table"),
+        ("[sett]\n", "'sett' is no key here; did you mean 'set'?"),
+        (
+            '[[reward]]\nfunction="a.py::f"\nwieght=1\n',
+            "[[reward]] 1 ('a.py::f'): 'wieght' is no key here; did you mean 'weight'?",
+        ),
+        ('[[reward]]\nname="f"\n', "[[reward]] 1 ('f'): 'function' is missing"),
+        ('[[reward]]\nfunction="a.py::f"\nweight="x"\n', "weight='x' (str) must be a valid number"),
+        ('[[reward]]\nfunction="a.py::f"\nweight=inf\n', "weight=inf (float) must be a finite number"),
+        (
+            '[[reward]]\nfunction="a.py::f"\nrange=[1,0]\n',
+            "must be [low, high] with low below high, not [1, 0]",
+        ),
+        (
+            '[[reward]]\nfunction="a.py::f"\nkind="correct"\n',
+            "kind='correct' (str) must be 'correctness', 'format'",
+        ),
+        ('[[reward]]\nfunction="some-model"\n', 'must be "FILE.py::NAME" or "package.module:NAME"'),
+        ('[[reward]]\nfunction="a.py::f"\n[[reward]]\nfunction="b.py::f"\n', "names two rewards 'f'"),
+        (
+            '[[reward]]\nfunction="a.py::f"\n[[train.stage]]\nname="one"\nrewards=["g"]\n',
+            "stage 'one' uses reward 'g', which is not in the set",
+        ),
+    ],
+)
+def test_a_faulty_manifest_is_one_sentence_with_the_place(tmp_path: Path, text: str, sentence: str) -> None:
+    with pytest.raises(ManifestError, match=r"^[^\n]+$") as caught:
+        read_manifest(write(tmp_path, text))
+    assert sentence in str(caught.value)
+
+
+def test_changing_a_weight_keeps_comments_and_everything_else(tmp_path: Path) -> None:
+    path = write(tmp_path, WHOLE)
+    update_reward(path, "correctness", weight=1.5)
+    assert path.read_text() == WHOLE.replace("weight = 2.0", "weight = 1.5")
+    with pytest.raises(ManifestError, match="has no reward 'nope'"):
+        update_reward(path, "nope", weight=1.0)
+
+
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path, WHOLE)
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(ManifestError, match="No space left on device; the old file is unchanged"):
+        write_text(path, "new")
+    assert path.read_text() == WHOLE
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ManifestError, match="cannot be written"):
+        write_text(tmp_path / "missing" / "rewardset.toml", "new")
