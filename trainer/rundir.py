@@ -127,12 +127,12 @@ class RunDir:
 
     def environment(self) -> dict[str, Any]:
         """environment.json as plain values."""
-        return dict(_read_json(self.path / "environment.json"))
+        return dict(read_json(self.path / "environment.json"))
 
     def stages(self) -> list[Stage]:
         """The stages in their order."""
         known = set(Stage.__dataclass_fields__)
-        stages = _read_json(self.path / "stages.json")["stages"]
+        stages = read_json(self.path / "stages.json")["stages"]
         return [
             Stage(**{**{k: v for k, v in stage.items() if k in known}, "rewards": tuple(stage["rewards"])})
             for stage in stages
@@ -356,7 +356,12 @@ def _numbered_runs(root: Path, name: str) -> list[tuple[int, Path]]:
     return runs
 
 
-def _read_json(path: Path) -> Any:
+def read_json(path: Path) -> Any:
+    """The content of a JSON file of a run.
+
+    Raises:
+        UsageError: it is missing or damaged.
+    """
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

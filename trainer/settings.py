@@ -142,6 +142,27 @@ class Settings(BaseModel):
         table.update({name: value for name, value in {**own, **self.trl}.items() if value is not None})
         return table
 
+    @classmethod
+    def from_manifest(cls, table: Mapping[str, Any], *, device: str, notes: Iterable[str] = ()) -> Settings:
+        """The settings `to_manifest` wrote; nothing is looked up or filled in."""
+        values = dict(table)
+        preset, model, lora = values.pop("preset"), values.pop("model"), values.pop("lora")
+        own = {name: values.pop(name) for name in Own.model_fields if name in values}
+        try:
+            return cls.model_validate(
+                {
+                    "preset": preset,
+                    "model": model,
+                    "device": device,
+                    "lora": lora or None,
+                    "own": own,
+                    "trl": values,
+                    "notes": tuple(notes),
+                }
+            )
+        except ValidationError as error:
+            raise UsageError(f"[train]: {_explain(error, cls)}") from error
+
 
 def parse_sets(texts: Iterable[str]) -> dict[str, Any]:
     """The `key=value` texts of `--set`; values are read as TOML, anything else as text, `none` as None.

@@ -1,0 +1,85 @@
+"""The policy as plain transformers holds it: weights in the device's dtype, a tokenizer with a pad token, LoRA."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trainer.loading import load_model, load_tokenizer
+from trainer.presets import ALL_LINEAR
+from trainer.settings import Lora, Settings
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A loaded model and what goes with it; `peft_config` is None for full fine-tuning."""
+
+    model: Any
+    tokenizer: Any
+    peft_config: Any | None
+    dtype: str
+    attention: str | None
+
+
+def load_policy(folder: Path, settings: Settings, tokenizer: Any | None = None) -> Policy:
+    """Load the model of `folder` for training under `settings`.
+
+    Raises:
+        UsageError: the folder cannot be loaded.
+    """
+    dtype = weights_dtype(settings)
+    attention = attention_implementation(settings)
+    model = load_model(folder, dtype=dtype, attention=attention)
+    policy_tokenizer = tokenizer if tokenizer is not None else policy_tokenizer_of(folder)
+    peft_config = build_peft_config(settings.lora) if settings.lora else None
+    return Policy(model, policy_tokenizer, peft_config, dtype, attention)
+
+
+def policy_tokenizer_of(folder: Path) -> Any:
+    """The folder's tokenizer, padding and truncating on the left as generation needs it."""
+    tokenizer = load_tokenizer(folder)
+    tokenizer.padding_side = tokenizer.truncation_side = "left"
+    return tokenizer
+
+
+def weights_dtype(settings: Settings) -> str:
+    """float32 on a CPU (LoRA layers stay in it anyway); on a GPU bfloat16 where it has it, else float16."""
+    if settings.own.dtype != "auto":
+        return settings.own.dtype
+    if settings.device == "cuda" and not settings.trl.get("use_cpu"):
+        import torch
+
+        return "bfloat16" if torch.cuda.is_bf16_supported() else "float16"
+    return "float32"
+
+
+def attention_implementation(settings: Settings) -> str | None:
+    """Flash attention 2 where GPU and package have it, else torch's own (None lets transformers choose)."""
+    if settings.own.attention != "auto":
+        return settings.own.attention
+    if (
+        settings.device == "cuda"
+        and not settings.trl.get("use_cpu")
+        and importlib.util.find_spec("flash_attn")
+    ):
+        import torch
+
+        if torch.cuda.get_device_capability()[0] >= 8:
+            return "flash_attention_2"
+    return None
+
+
+def build_peft_config(lora: Lora) -> Any:
+    """peft's LoraConfig of the manifest's `lora`."""
+    from peft import LoraConfig
+
+    targets = lora.targets if lora.targets == ALL_LINEAR else list(lora.targets)
+    return LoraConfig(
+        r=lora.r,
+        lora_alpha=lora.alpha,
+        lora_dropout=lora.dropout,
+        target_modules=targets,
+        task_type="CAUSAL_LM",
+    )

@@ -1,0 +1,227 @@
+"""What a run tells while it goes on: metrics.jsonl, the state of its stage, a progress line; and how it is stopped.
+
+`Journal` holds no trainer and imports nothing heavy; `as_callback` hangs it into transformers' trainer.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any, TextIO
+
+from trainer.rundir import RunDir, append_line, record_checkpoint
+
+LINE_EVERY_S = 10.0
+FINAL_KEYS = (
+    "train_runtime",
+    "train_samples_per_second",
+    "train_steps_per_second",
+    "total_flos",
+    "train_loss",
+)
+
+
+def say(text: str) -> None:
+    """Write one line of what is going on to standard error."""
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+class Progress:
+    """A bar on a terminal, else a plain line every tenth of the run and at least every ten seconds."""
+
+    def __init__(self, total: int, done: int = 0, *, terminal: bool | None = None) -> None:
+        self.total = total
+        self._from = done
+        self._started = time.monotonic()
+        self._said = self._started
+        self._every = max(1, total // 10)
+        self._bar: Any = None
+        if sys.stderr.isatty() if terminal is None else terminal:
+            self._bar, self._task = _bar(total, done)
+
+    def show(self, step: int, text: str, *, last: bool = False) -> None:
+        """Show that `step` is done; `text` says how it went."""
+        if self._bar is not None:
+            self._bar.update(self._task, completed=step, description=text)
+            return
+        now = time.monotonic()
+        if last or step == self._from + 1 or step % self._every == 0 or now - self._said > LINE_EVERY_S:
+            self._said = now
+            say(f"step {step}/{self.total}  {text}{self._remaining(step)}")
+
+    def say(self, text: str) -> None:
+        """Say something beside the progress."""
+        if self._bar is not None:
+            self._bar.console.print(text, markup=False, highlight=False)
+        else:
+            say(text)
+
+    def close(self) -> None:
+        """End the bar."""
+        if self._bar is not None:
+            self._bar.stop()
+
+    def _remaining(self, step: int) -> str:
+        if step >= self.total or step <= self._from:
+            return ""
+        left = (time.monotonic() - self._started) / (step - self._from) * (self.total - step)
+        return f"  ({duration(left)} left)"
+
+
+def _bar(total: int, done: int) -> tuple[Any, Any]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    bar = Bar(
+        TextColumn("step"),
+        MofNCompleteColumn(),
+        BarColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+        console=Console(stderr=True),
+    )
+    bar.start()
+    return bar, bar.add_task("", total=total, completed=done)
+
+
+class Journal:
+    """Keeps the record of one stage.
+
+    Args:
+        run: the run folder.
+        stage: index of the stage.
+        total: steps of the stage.
+        window: steps between points at which a checkpoint may be taken.
+        names: the rewards, for the progress line.
+        extra: gives our own metrics for each line of TRL's.
+        progress: shows how far it is.
+    """
+
+    def __init__(
+        self,
+        run: RunDir,
+        stage: int,
+        *,
+        total: int,
+        window: int,
+        names: tuple[str, ...],
+        extra: Any,
+        progress: Progress,
+    ) -> None:
+        self.run = run
+        self.total = total
+        self.stopping: str | None = None
+        self._stage, self._window, self._names = stage, window, names
+        self._extra, self._progress = extra, progress
+        self._metrics: TextIO | None = None
+        self._step_started = time.monotonic()
+        self.summary: dict[str, Any] = {}
+
+    def begin(self) -> None:
+        """Open metrics.jsonl for appending."""
+        self._metrics = self.run.metrics_path.open("a", encoding="utf-8")
+        self._step_started = time.monotonic()
+
+    def end(self) -> None:
+        """Close what is open."""
+        if self._metrics is not None:
+            self._metrics.close()
+            self._metrics = None
+        self._progress.close()
+
+    def logged(self, step: int, logs: dict[str, Any]) -> None:
+        """Append one line; the totals TRL logs at the very end go to the stage's summary instead."""
+        if "train_runtime" in logs:
+            self.summary = {key: logs[key] for key in FINAL_KEYS if key in logs}
+            return
+        if self._metrics is None:
+            return
+        training = not any(key.startswith("eval_") for key in logs)
+        line = {"step": step, **logs, **(self._extra() if training else {})}
+        append_line(self._metrics, line)
+        if training:
+            taken = time.monotonic() - self._step_started
+            self._step_started = time.monotonic()
+            self._progress.show(step, describe_line(line, self._names, taken), last=step >= self.total)
+
+    def may_stop(self, step: int) -> bool:
+        """Whether the run is to stop after this step: it was asked to, and nothing generated is left over."""
+        return self.stopping is not None and step % self._window == 0
+
+    def saved(self, checkpoint: Path, step: int) -> None:
+        """A checkpoint was written to its end."""
+        if checkpoint.is_dir():
+            record_checkpoint(checkpoint)
+        (checkpoint.parent / "README.md").unlink(missing_ok=True)  # TRL's card of an unfinished model
+        self.run.update_stage(self._stage, step=step)
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """While the block runs, SIGINT and SIGTERM ask the run to stop after its step; a second one ends it at once."""
+
+        def ask(number: int, frame: FrameType | None) -> None:
+            self.stopping = signal.Signals(number).name
+            for one, before in previous.items():
+                signal.signal(one, before)
+            self._progress.say(f"{self.stopping}: stopping after this step (once more: at once)")
+
+        previous = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, before in previous.items():
+                signal.signal(number, before)
+
+
+def as_callback(journal: Journal) -> Any:
+    """The journal as a transformers TrainerCallback."""
+    from transformers import TrainerCallback
+
+    class JournalCallback(TrainerCallback):
+        """Hands every event on."""
+
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
+            journal.logged(state.global_step, dict(logs or {}))
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+            if journal.may_stop(state.global_step):
+                control.should_log = control.should_save = control.should_training_stop = True
+
+        def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+            journal.saved(Path(args.output_dir) / f"checkpoint-{state.global_step}", state.global_step)
+
+    return JournalCallback()
+
+
+def describe_line(line: dict[str, Any], names: tuple[str, ...], seconds: float) -> str:
+    """`reward 0.41 (format 0.55, correctness 0.12)  3.7 s` of one metrics line."""
+    if "reward" not in line:
+        return f"(no new completions)  {seconds:.1f} s"
+    parts = ", ".join(
+        f"{name} {_short(line[f'rewards/{name}/mean'])}" for name in names if f"rewards/{name}/mean" in line
+    )
+    inside = f" ({parts})" if len(names) > 1 and parts else ""
+    failed = line.get("rows/failed") or 0
+    trouble = f"  {failed:.0f} rows failed" if failed else ""
+    return f"reward {_short(line['reward'])}{inside}{trouble}  {seconds:.1f} s"
+
+
+def _short(value: Any) -> str:
+    return f"{value:.2f}" if isinstance(value, (int, float)) else "none"
+
+
+def duration(seconds: float) -> str:
+    """`3 min 20 s`, `45 s`, `2 h 5 min`."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

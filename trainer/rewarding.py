@@ -1,0 +1,371 @@
+"""The rewards as TRL gets them: wrapped, so that one bad row cannot end a run or pass for a bad score.
+
+TRL calls its reward functions one after another with the same batch. The first of our wrappers scores the batch with
+*all* rewards; the others hand over their column. Only so can a row that one reward fails on be left out of all of them:
+TRL counts a missing score as 0 as long as another reward has one, and a failure must never look like a judgement.
+
+A row fails where a weighted reward raises, returns something that is no number, or NaN or infinity (which would
+poison the weights). Such a row gets no advantage and stays out of its group's mean; the record keeps the error. The run
+stops when more than a set share of the last rows failed. A reward of weight 0 only watches: its failures are recorded
+and blank nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rewards.contract import Batch, CallResult, Reward, Status, call_rows_apart, is_async
+from rewards.errors import ShortfallError
+from rewards.groups import advantages, group_statistics, totals
+from rewards.manifest import RewardEntry
+from trainer.completions import RESERVED, ScoredBatch
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rewards.rewardset import RewardSet
+
+LARGEST = 3.4028234663852886e38
+"""The largest number TRL's float32 holds; anything beyond is infinite to it."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A reward ready to be called: its declaration, the user's callable, and the name TRL and the record know it by."""
+
+    name: str
+    entry: RewardEntry
+    function: Reward
+
+
+@dataclass
+class Tally:
+    """Sums over the batches since the last log: what our part of a metrics line is made of."""
+
+    batches: int = 0
+    rows: int = 0
+    failed: int = 0
+    abstained: Counter[str] = field(default_factory=Counter)
+    seconds: Counter[str] = field(default_factory=Counter)
+    zero_spread: float = 0.0
+    spread: float = 0.0
+    duplicates: float = 0.0
+
+    def to_metrics(self, names: Sequence[str]) -> dict[str, float]:
+        """Metric names and values; {} where nothing was generated."""
+        if not self.batches:
+            return {}
+        metrics = {
+            "groups/zero_spread": self.zero_spread / self.batches,
+            "groups/spread": self.spread / self.batches,
+            "completions/duplicates": self.duplicates / self.batches,
+            "rows/scored": float(self.rows - self.failed),
+            "rows/failed": float(self.failed),
+        }
+        for name in names:
+            metrics[f"rewards/{name}/seconds"] = self.seconds[name]
+            metrics[f"rewards/{name}/abstained"] = self.abstained[name] / max(self.rows, 1)
+        return metrics
+
+
+class TooManyFailures(ShortfallError):
+    """The rewards could not score too many of the last completions; the run stopped."""
+
+
+def bind(rewardset: RewardSet, names: Sequence[str] = ()) -> list[Bound]:
+    """The rewards of a set (or those called `names`, in that order) under names that are unique in TRL's sense.
+
+    A name TRL or the record uses for a column of its own gets a suffix, and so does the second of two equal ones.
+    """
+    taken = {*RESERVED}
+    bound = []
+    for name in names or rewardset.names:
+        entry = rewardset.entry(name)
+        unique = distinct(entry.name, taken)
+        taken.add(unique)
+        bound.append(Bound(unique, entry, rewardset.function(name)))
+    return bound
+
+
+def distinct(name: str, taken: set[str]) -> str:
+    """`name` as an identifier that is not in `taken`: a suffix `_reward` or a number is added where needed."""
+    plain = re.sub(r"\W", "_", name) or "reward"
+    candidates = [plain, *([f"{plain}_reward"] if plain in RESERVED else [])]
+    number = 2
+    while candidates[-1] in taken:
+        candidates.append(f"{candidates[-1] if plain in RESERVED and number == 2 else plain}_{number}")
+        number += 1
+    return candidates[-1]
+
+
+class Scoring:
+    """Scores every generation batch of a run once, records it, and gives TRL one function for each reward.
+
+    Args:
+        bound: the rewards.
+        group: completions of a prompt in training; `eval_group`: in evaluation.
+        aggregation, scale_rewards: TRL's modes, for the advantages in the record.
+        record: takes each scored batch.
+        is_training: tells whether the batch at hand is for training.
+        printed: takes what rewards print.
+        failure_share, failure_window: see the module docstring.
+    """
+
+    def __init__(
+        self,
+        bound: Sequence[Bound],
+        *,
+        group: int,
+        eval_group: int | None = None,
+        aggregation: str = "sum_then_normalize",
+        scale_rewards: str = "group",
+        record: Callable[[ScoredBatch], None],
+        is_training: Callable[[], bool] = lambda: True,
+        printed: Callable[[str], None] = lambda text: None,
+        failure_share: float = 0.2,
+        failure_window: int = 64,
+    ) -> None:
+        self.bound = list(bound)
+        self.names = tuple(reward.name for reward in bound)
+        self.weights = [reward.entry.weight for reward in bound]
+        self.tally = Tally()
+        self.is_training = is_training
+        self._group, self._eval_group = group, eval_group or group
+        self._modes = {"aggregation": aggregation, "scale_rewards": scale_rewards}
+        self._record, self._printed = record, printed
+        self._share = failure_share
+        self._recent: deque[str | None] = deque(maxlen=failure_window)
+        self._columns: NDArray[np.float64] | None = None
+
+    def functions(self) -> list[Reward]:
+        """One function per reward for GRPOTrainer, in order, each with a unique `__name__`."""
+        return [self._wrapper(index, name) for index, name in enumerate(self.names)]
+
+    def drain(self) -> dict[str, float]:
+        """Our metrics since the last call."""
+        metrics = self.tally.to_metrics(self.names)
+        self.tally = Tally()
+        return metrics
+
+    def _wrapper(self, index: int, name: str) -> Reward:
+        def reward(**keywords: Any) -> list[float | None]:
+            if index == 0:
+                self._columns = self._score_call(keywords)
+            if self._columns is None:
+                raise RuntimeError(f"reward '{name}' was called before '{self.names[0]}'")
+            return [None if value != value else float(value) for value in self._columns[:, index]]
+
+        reward.__name__ = reward.__qualname__ = name
+        return reward
+
+    def _score_call(self, keywords: dict[str, Any]) -> NDArray[np.float64]:
+        """Score one call of TRL's: rewards, record, tally; returns (n, k), NaN where there is no score."""
+        training = self.is_training()
+        size = self._group if training else self._eval_group
+        state = keywords.pop("trainer_state")
+        log_extra, log_metric = keywords.pop("log_extra"), keywords.pop("log_metric")
+        completions = keywords.pop("completions")
+        step = int(state.global_step) + (1 if training else 0)
+        batch = Batch(
+            prompts=keywords.pop("prompts"),
+            completions=[_copy(completion) for completion in completions],  # what rewards edit stays theirs
+            completion_ids=keywords.pop("completion_ids"),
+            columns=keywords,
+            groups=[f"{step}-{row // size}" for row in range(len(completions))],
+        )
+        results = self._call_all(batch, state)
+        scored = self.read(batch, results, step=step, split="train" if training else "eval")
+        for result in results:
+            for column, values in result.extra.items():
+                if len(values) == len(batch):
+                    log_extra(column, values)
+            for name, numbers in result.metrics.items():
+                for number in numbers:
+                    log_metric(name, number)
+        self._record(scored)
+        if training:
+            self._count(scored)
+            self._stop_if_hopeless(step)
+        return scored.scores
+
+    def score(self, batch: Batch, *, step: int, split: str, trainer_state: Any = None) -> ScoredBatch:
+        """The scored batch, outside a training run."""
+        return self.read(batch, self._call_all(batch, trainer_state), step=step, split=split)
+
+    def read(self, batch: Batch, results: list[CallResult], *, step: int, split: str) -> ScoredBatch:
+        """The batch with what every reward gave, failing rows blanked, totals and advantages computed."""
+        scores, errors = self._read_scores(results, len(batch))
+        extra: dict[str, list[Any]] = {}
+        for result in results:
+            extra.update(result.extra)
+            if result.printed:
+                self._printed(result.printed)
+        return ScoredBatch(
+            step=step,
+            split=split,
+            prompts=batch.prompts,
+            completions=batch.completions,
+            groups=batch.groups,
+            names=self.names,
+            scores=scores,
+            totals=totals(scores, self.weights),
+            advantages=advantages(scores, self.weights, batch.groups, **self._modes),
+            errors=errors,
+            credits=_join_credits(self.names, results, len(batch)),
+            seconds={name: result.seconds for name, result in zip(self.names, results, strict=True)},
+            columns={**batch.columns, **extra},
+        )
+
+    def _call_all(self, batch: Batch, trainer_state: Any) -> list[CallResult]:
+        """Every reward once: sync ones one after another, then the async ones together, as TRL does."""
+        waiting = [index for index, reward in enumerate(self.bound) if is_async(reward.function)]
+        results: dict[int, CallResult] = {}
+        for index, reward in enumerate(self.bound):
+            if index not in waiting or len(waiting) == 1:
+                results[index] = call_one(reward, batch, trainer_state)
+        if len(waiting) > 1:
+            streams = sys.stdout, sys.stderr  # the calls capture what is printed, in no order of their own
+            try:
+                with ThreadPoolExecutor(len(waiting)) as pool:
+                    made = pool.map(lambda i: call_one(self.bound[i], batch, trainer_state), waiting)
+                    results.update(zip(waiting, made, strict=True))
+            finally:
+                sys.stdout, sys.stderr = streams
+        return [results[index] for index in range(len(self.bound))]
+
+    def _read_scores(
+        self, results: list[CallResult], rows: int
+    ) -> tuple[NDArray[np.float64], dict[int, dict[str, str]]]:
+        import numpy as np
+
+        scores = np.stack([result.scores for result in results], axis=1)
+        errors: dict[int, dict[str, str]] = {}
+        blank = np.zeros(rows, dtype=bool)
+        for index, (reward, result) in enumerate(zip(self.bound, results, strict=True)):
+            for row in np.flatnonzero(faults(result)):
+                errors.setdefault(int(row), {})[reward.name] = describe_fault(result, int(row))
+                scores[row, index] = np.nan
+                blank[row] |= reward.entry.weight != 0
+        scores[blank] = np.nan
+        return scores, errors
+
+    def _count(self, scored: ScoredBatch) -> None:
+        import numpy as np
+
+        statistics = group_statistics(scored.scores, self.weights, scored.groups)
+        weighted = {name for name, weight in zip(self.names, self.weights, strict=True) if weight}
+        failed = [self._fatal(scored.errors.get(row, {}), weighted) for row in range(len(scored))]
+        self._recent.extend(failed)
+        tally = self.tally
+        tally.batches += 1
+        tally.rows += len(scored)
+        tally.failed += sum(sentence is not None for sentence in failed)
+        tally.zero_spread += statistics.zero_spread_share
+        spreads = statistics.spread[~np.isnan(statistics.spread)]
+        tally.spread += float(spreads.mean()) if len(spreads) else 0.0
+        tally.duplicates += duplicate_share(scored)
+        for index, name in enumerate(self.names):
+            tally.abstained[name] += int(np.isnan(scored.scores[:, index]).sum())
+            tally.seconds[name] += scored.seconds[name]  # type: ignore[assignment]
+
+    @staticmethod
+    def _fatal(errors: Mapping[str, str], weighted: set[str]) -> str | None:
+        return next((f"reward '{name}': {why}" for name, why in errors.items() if name in weighted), None)
+
+    def _stop_if_hopeless(self, step: int) -> None:
+        failures = [sentence for sentence in self._recent if sentence is not None]
+        if len(failures) <= self._share * (self._recent.maxlen or 1):
+            return
+        most, times = Counter(failures).most_common(1)[0]
+        raise TooManyFailures(
+            f"stopped at step {step}: {len(failures)} of the last {len(self._recent)} completions could not be scored, "
+            f"more than failure_share={self._share:g} of {self._recent.maxlen} allows; most often ({times}) {most}"
+        )
+
+
+def call_one(reward: Bound, batch: Batch, trainer_state: Any = None) -> CallResult:
+    """One reward on one batch: its `params` bound, failing rows told apart, abstaining where `when` does not hold."""
+    options: dict[str, Any] = {
+        "scope": reward.entry.scope,
+        "params": reward.entry.params,
+        "trainer_state": trainer_state,
+        "record_credits": True,
+    }
+    rows = rows_concerned(reward.entry, batch)
+    if len(rows) == len(batch):
+        return call_rows_apart(reward.function, batch, **options)
+    return spread_out(call_rows_apart(reward.function, batch.rows(rows), **options), rows, len(batch))
+
+
+def rows_concerned(entry: RewardEntry, batch: Batch) -> list[int]:
+    """The rows on which `when` holds; all of them without a `when`."""
+    return [
+        row
+        for row in range(len(batch))
+        if all(
+            name in batch.columns and batch.columns[name][row] == value for name, value in entry.when.items()
+        )
+    ]
+
+
+def spread_out(result: CallResult, rows: list[int], total: int) -> CallResult:
+    """A result for some rows as one for all, the others abstaining."""
+    import numpy as np
+
+    scores = np.full(total, np.nan)
+    status = np.full(total, int(Status.ABSTAINED), dtype=np.uint8)
+    scores[rows], status[rows] = result.scores, result.status
+    extra: dict[str, list[Any]] = {}
+    for column, values in result.extra.items():
+        if len(values) == len(rows):
+            by_row = dict(zip(rows, values, strict=True))
+            extra[column] = [by_row.get(row) for row in range(total)]
+    credits = None
+    if result.credits is not None:
+        known = dict(zip(rows, result.credits, strict=True))
+        credits = [known.get(row, []) for row in range(total)]
+    errors = {rows[row]: why for row, why in result.errors.items()}
+    return CallResult(scores, status, errors, extra, result.metrics, result.seconds, result.printed, credits)
+
+
+def faults(result: CallResult) -> NDArray[np.bool_]:
+    """Per row: whether there is no score because something is wrong (an abstention is not)."""
+    import numpy as np
+
+    beyond = np.abs(np.nan_to_num(result.scores, nan=0.0)) > LARGEST
+    legal = np.isin(result.status, (int(Status.NUMBER), int(Status.ABSTAINED)))
+    return np.asarray(~legal | beyond)
+
+
+def describe_fault(result: CallResult, row: int) -> str:
+    """Why a row has no score."""
+    if row in result.errors:
+        return result.errors[row]
+    if result.status[row] == Status.NAN:
+        return "returned NaN; return None where there is no opinion"
+    return f"returned {result.scores[row]:g}, which is beyond what TRL's numbers hold"
+
+
+def _copy(completion: Any) -> Any:
+    return completion if isinstance(completion, str) else [dict(message) for message in completion]
+
+
+def duplicate_share(scored: ScoredBatch) -> float:
+    """The share of completions that another one of their group equals."""
+    seen = Counter((group, str(text)) for group, text in zip(scored.groups, scored.completions, strict=True))
+    return sum(count for count in seen.values() if count > 1) / max(len(scored), 1)
+
+
+def _join_credits(names: Sequence[str], results: list[CallResult], rows: int) -> list[list[dict[str, Any]]]:
+    joined: list[list[dict[str, Any]]] = [[] for _ in range(rows)]
+    for name, result in zip(names, results, strict=True):
+        for row, credits in enumerate(result.credits or []):
+            joined[row] += [{**credit, "reward": name} for credit in credits]
+    return joined

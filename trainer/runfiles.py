@@ -1,0 +1,200 @@
+"""A run folder at its birth: the files that say what is trained, under what, and from what.
+
+`manifest.toml` is a manifest like any other: it can be trained again. What it has no key for (the model's folder, the
+seal, fingerprints, threads) stands in `run.json`.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+
+from rewards.errors import UsageError
+from trainer.environment import describe_environment
+from trainer.job import Job, Request
+from trainer.rundir import RunDir, Stage, read_json, strict_json, write_json
+from trainer.settings import Settings
+
+FACTS = "run.json"
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What a run is made of besides its manifest.
+
+    `fingerprint` is the reward set's, `data_fingerprint` that of all rows and their split; `sealed` says whether the
+    set was sealed as it is, `unsealed_because` why it was not (the run was then started with --allow-unsealed).
+    """
+
+    target: str
+    root: str
+    model: str
+    model_path: str
+    device: str
+    threads: int
+    fingerprint: str
+    data_fingerprint: str
+    sealed: bool
+    allow_unsealed: bool
+    unsealed_because: tuple[str, ...]
+    evidence: str | None
+    max_steps: int
+    train_prompts: int
+    holdout_prompts: int
+    notes: tuple[str, ...]
+    created: str
+    command: str
+
+    @classmethod
+    def of(cls, job: Job, request: Request, *, model: Path, threads: int) -> RunFacts:
+        """The facts of a job about to start with the model in the folder `model`."""
+        path = Path(request.target.partition("::")[0]).expanduser()
+        suffix = request.target[len(request.target.partition("::")[0]) :]
+        return cls(
+            target=f"{path.resolve()}{suffix}" if path.exists() else request.target,
+            root=str(job.root),
+            model=job.settings.model,
+            model_path=str(model),
+            device=job.settings.device,
+            threads=threads,
+            fingerprint=job.description.fingerprint,
+            data_fingerprint=job.data.fingerprint,
+            sealed=job.seal.holds,
+            allow_unsealed=request.allow_unsealed,
+            unsealed_because=job.seal.problems,
+            evidence=job.seal.seal.strength if job.seal.seal else None,
+            max_steps=job.plan.max_steps,
+            train_prompts=len(job.data.train),
+            holdout_prompts=len(job.data.holdout),
+            notes=job.settings.notes,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            command=shlex.join(["python", "-P", "-m", "trainer", *sys.argv[1:]]),
+        )
+
+
+def read_facts(run: RunDir) -> RunFacts:
+    """The facts of a run.
+
+    Raises:
+        UsageError: run.json is missing or damaged.
+    """
+    values = read_json(run.path / FACTS)
+    try:
+        return RunFacts(
+            **{
+                **values,
+                "unsealed_because": tuple(values["unsealed_because"]),
+                "notes": tuple(values["notes"]),
+            }
+        )
+    except (KeyError, TypeError) as error:
+        raise UsageError(f"{run.path / FACTS} lacks a part or has one too many: {error}") from error
+
+
+def create_run(folder: Path, job: Job, facts: RunFacts) -> RunDir:
+    """Make the run folder, whole or not at all.
+
+    Raises:
+        UsageError: it cannot be written, or somebody else made it meanwhile.
+    """
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise UsageError(
+            f"the run folder {folder} cannot be made: {error.strerror}; give another --run"
+        ) from error
+    try:
+        _fill(RunDir(temporary), folder, job, facts)
+        temporary.chmod(0o755)
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+        os.rename(temporary, folder)
+    except OSError as error:
+        raise UsageError(
+            f"the run folder {folder} cannot be made: {error.strerror}; give another --run"
+        ) from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return RunDir(folder.resolve())
+
+
+def _fill(run: RunDir, final: Path, job: Job, facts: RunFacts) -> None:
+    run.manifest_path.write_text(tomlkit.dumps(resolved_manifest(job, final)), encoding="utf-8")
+    if job.seal.holds:
+        shutil.copyfile(job.seal.path, run.seal_path)
+    write_json(run.path / FACTS, asdict(facts))
+    write_json(
+        run.path / "environment.json", {**describe_environment(job.settings.device), "threads": facts.threads}
+    )
+    run.write_stages([Stage(job.stage, tuple(job.rewards), job.plan.max_steps)])
+    run.holdout_path.write_text(
+        "".join(strict_json(row) + "\n" for row in job.data.holdout), encoding="utf-8"
+    )
+    run.metrics_path.touch()
+    run.completions.mkdir()
+    run.checkpoints.mkdir()
+
+
+def resolved_manifest(job: Job, folder: Path) -> dict[str, Any]:
+    """The manifest that gives this run again, every setting as resolved, paths seen from `folder`."""
+    manifest = job.rewardset.manifest
+    settings: dict[str, Any] = {
+        "name": job.description.name,
+        "tokenizer": job.description.tokenizer,
+        "aggregation": job.description.aggregation,
+        "scale_rewards": job.description.scale_rewards,
+    }
+    if manifest:
+        settings["samples"] = [_seen_from(folder, path) for path in manifest.sample_paths]
+    source = (job.root / Path(job.data_settings.train).expanduser()).resolve()
+    data = job.data_settings.model_dump(mode="json")
+    data["train"] = _seen_from(folder, source) if source.exists() else job.data_settings.train
+    train = job.settings.to_manifest()
+    train["stage"] = [{"name": job.stage, "rewards": list(job.rewards), "max_steps": job.plan.max_steps}]
+    table: dict[str, Any] = {
+        "set": settings,
+        "reward": [_entry(job, index, folder) for index in range(len(job.rewardset.entries))],
+    }
+    if manifest:
+        table["check"] = manifest.check.model_dump(mode="json")
+    table["data"], table["train"] = data, train
+    return dict(_without_none(table))
+
+
+def settings_of(run: RunDir, facts: RunFacts) -> Settings:
+    """The settings a run was started under, exactly: no preset is looked up again."""
+    table = dict(run.manifest()["train"])
+    table.pop("stage", None)
+    return Settings.from_manifest(table, device=facts.device, notes=facts.notes)
+
+
+def _entry(job: Job, index: int, folder: Path) -> dict[str, Any]:
+    entry = job.rewardset.entries[index].model_dump(mode="json")
+    where, separator, name = entry["function"].partition("::")
+    if separator:
+        entry["function"] = f"{_seen_from(folder, (job.root / where).resolve())}::{name}"
+    return {key: value for key, value in entry.items() if value not in (None, {})}
+
+
+def _seen_from(folder: Path, path: Path) -> str:
+    """`path` relative to the run where both lie in one project, else absolute."""
+    relative = os.path.relpath(path, folder.absolute())
+    return relative if relative.count("..") <= 2 else str(path)
+
+
+def _without_none(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_none(item) for key, item in value.items() if item is not None}
+    if isinstance(value, (list, tuple)):
+        return [_without_none(item) for item in value if item is not None]
+    return value
