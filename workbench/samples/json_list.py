@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from workbench.samples.format import Container, Raw, RowError, kind_of
-from workbench.samples.jsonl import parse_constant
+from workbench.samples.jsonl import json_fault, parse_constant
 from workbench.samples.records import Skipped
-from workbench.samples.text import NOT_TEXT, open_text, require_text
+from workbench.samples.text import open_text, require_text
 
 LIST_KEYS = ("samples", "rows", "data")
 
@@ -82,7 +82,7 @@ def _value(text: str, position: int) -> tuple[Any, int]:
     try:
         return _decoder.raw_decode(text, position)
     except json.JSONDecodeError as error:
-        raise RowError(f"not JSON: {error.msg.lower()} at column {error.colno}") from None
+        raise RowError(json_fault(error)) from None
     except RecursionError:
         raise RowError("not JSON that can be read: nested too deeply") from None
     except ValueError as error:  # see jsonl.parse_object
@@ -95,7 +95,7 @@ def _record(path: Path, line: int, value: Any) -> Raw | Skipped:
     try:
         require_text(value)
     except RowError as error:
-        return Skipped(path, line, str(error) if str(error) else NOT_TEXT)
+        return Skipped(path, line, str(error))
     return Raw(line, value)
 
 

@@ -22,6 +22,11 @@ def parse_constant(name: str) -> None:
         raise RowError(f"{name} is not JSON")
 
 
+def json_fault(error: json.JSONDecodeError) -> str:
+    """What is wrong with a text that is no JSON, and where in its line."""
+    return f"not JSON: {error.msg.lower().removesuffix(' at')} at column {error.colno}"
+
+
 _decode = json.JSONDecoder(parse_constant=parse_constant).decode
 
 
@@ -30,7 +35,7 @@ def parse_object(text: str) -> dict[str, Any]:
     try:
         value = _decode(text)
     except json.JSONDecodeError as error:
-        raise RowError(f"not JSON: {error.msg.lower()} at column {error.colno}") from None
+        raise RowError(json_fault(error)) from None
     except RecursionError:
         raise RowError("not JSON that can be read: nested too deeply") from None
     except ValueError as error:  # RowError of a constant; a number longer than Python converts
