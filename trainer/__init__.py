@@ -1,0 +1,1 @@
+"""GRPO from a sealed reward set: settings, data, run, run folder, merge, comparison."""
