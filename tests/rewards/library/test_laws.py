@@ -1,0 +1,145 @@
+"""Laws that hold for every member of the library."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rewards.library
+from rewards.contract import Batch, Status, call
+from rewards.credits import recording
+from rewards.marks import mark_of
+
+MEMBERS = [getattr(rewards.library, name) for name in rewards.library.__all__]
+every_member = pytest.mark.parametrize("member", MEMBERS, ids=lambda member: member.__name__)
+
+PIECES = [
+    "<reasoning>", "</reasoning>", "<answer>", "</answer>", "<think>", "</think>", "\n", "\r\n", " ", "7", "-7",
+    "1,234.5", r"\boxed{7}", r"\frac{1}{2}", "#### 7", "Answer: 7", "A: 7", "word ", "{", "}", "\x00", "\ud800",
+    "\u202e", "日本", "👩‍👩‍👧", "." , "$",
+]  # fmt: skip
+texts = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=4)), max_size=20).map("".join)
+answers = st.one_of(
+    st.none(), st.integers(), st.floats(), st.sampled_from(["7", "", "Paris", "1/2", "#### 7"]), texts
+)
+rows = st.lists(st.tuples(texts, answers), min_size=1, max_size=6)
+
+HOSTILE = {
+    "open tags": "<answer>" * 250_000,
+    "closed tags": "</answer>" * 220_000,
+    "open boxes": "\\boxed{" * 280_000,
+    "braces": "{" * 1_000_000 + "}" * 1_000_000,
+    "blanks": "A: 7" + " " * 2_000_000 + "x",
+    "answers": "the answer is " * 140_000,
+    "hashes": "#" * 2_000_000,
+    "digits": "7" * 2_000_000,
+    "commas": "1,234" * 400_000,
+    "lines": "\n" * 2_000_000,
+    "stars": "*" * 2_000_000 + "A",
+    "thinking": "<think>" * 140_000 + "</think>" * 120_000,
+    "letters": "answer" * 330_000,
+    "backslashes": "\\" * 2_000_000,
+    "NUL and surrogates": "\x00\ud800" * 500_000,
+}
+
+
+def run(member: Callable[..., Any], batch: list[tuple[str, Any]]) -> list[float | None]:
+    result = member(
+        completions=[text for text, _ in batch], answer=[answer for _, answer in batch], prompts=[]
+    )
+    assert isinstance(result, list)
+    return result
+
+
+@every_member
+@given(rows)
+def test_scores_keep_the_declared_range_and_none_means_no_reference(
+    member: Any, batch: list[tuple[str, Any]]
+) -> None:
+    low, high = mark_of(member)["range"]
+    for score in run(member, batch):
+        assert score is None or (isinstance(score, float) and low <= score <= high)
+        assert score is not None or mark_of(member)["abstains"]
+
+
+@every_member
+@given(rows)
+def test_a_batch_scores_as_its_rows_do_alone(member: Any, batch: list[tuple[str, Any]]) -> None:
+    assert run(member, batch) == [run(member, [row])[0] for row in batch]
+
+
+@every_member
+@given(texts, answers)
+def test_a_message_list_scores_as_its_text(member: Any, text: str, answer: Any) -> None:
+    turns = [{"role": "assistant", "content": "7"}, {"role": "user", "content": "?"}]
+    chat: Any = [*turns, {"role": "assistant", "content": text}]
+    assert run(member, [(chat, answer)]) == run(member, [(text, answer)])
+
+
+@every_member
+@given(texts, answers)
+def test_windows_line_ends_change_no_score_but_that_of_character_counts(
+    member: Any, text: str, answer: Any
+) -> None:
+    plain = text.replace("\r", "")
+    scores = run(member, [(plain, answer), (plain.replace("\n", "\r\n"), answer)])
+    if member.__name__ != "incremental_format":  # it counts characters after the end
+        assert scores[0] == scores[1]
+
+
+@every_member
+@given(rows)
+def test_named_credits_add_up_to_each_score(member: Any, batch: list[tuple[str, Any]]) -> None:
+    for row in batch:
+        with recording(1) as record:
+            score = run(member, [row])[0]
+        points = sum(credit["points"] for credit in record.by_row([score])[0])
+        assert points == pytest.approx(score or 0.0, abs=1e-12)
+        for credit in record.credits:
+            assert all(0 <= start <= end <= len(row[0]) for start, end in credit.spans)
+
+
+@every_member
+def test_other_columns_and_trls_own_keywords_pass(member: Any) -> None:
+    batch = Batch(
+        prompts=["q"] * 2,
+        completions=[
+            [{"role": "assistant", "content": "<answer>7</answer>"}],
+            [{"role": "assistant", "content": None}],
+        ],
+        completion_ids=[[1], []],
+        columns={"answer": ["7", "7"], "tags": [["x"], ["y"]], "extra": [None, 1]},
+        groups=["a", "a"],
+    )
+    result = call(member, batch)
+    assert [Status(status) for status in result.status] == [Status.NUMBER, Status.NUMBER]
+    assert result.printed == ""
+
+
+@every_member
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_two_megabytes_of_hostile_text_take_less_than_two_seconds(member: Any, kind: str) -> None:
+    start = time.process_time()
+    run(member, [(HOSTILE[kind], "7")])
+    assert time.process_time() - start < 2.0
+
+
+@every_member
+def test_an_empty_batch_gives_an_empty_list(member: Any) -> None:
+    assert run(member, []) == []
+
+
+@every_member
+@settings(max_examples=20)
+@given(rows, st.integers())
+def test_the_order_of_the_batch_does_not_matter(member: Any, batch: list[tuple[str, Any]], seed: int) -> None:
+    order = list(range(len(batch)))
+    random.Random(seed).shuffle(order)
+    straight = run(member, batch)
+    assert run(member, [batch[i] for i in order]) == [straight[i] for i in order]
