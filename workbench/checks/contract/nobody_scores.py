@@ -1,0 +1,58 @@
+"""RW109: rows on which every reward of the set abstains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rewards.contract import Status
+from workbench.checks.check import SetCheck
+from workbench.checks.finding import Cost, Finding
+from workbench.checks.subject import SetSubject
+
+
+class NobodyScores(SetCheck):
+    """Some samples get None from every reward of the set.
+
+    Such a row is left out of the mean and spread of its group and has advantage 0: the completion is
+    generated, paid for and teaches nothing. TRL warns once a batch.
+
+    Example:
+        a data set of maths and code prompts, and only a maths reward that abstains on code
+
+    Remedy:
+        Add a reward for those prompts, or leave them out of the training data.
+    """
+
+    code = "RW109"
+    name = "nobody-scores"
+    severity = "warning"
+    summary = "all rewards abstain on a row"
+    cost = Cost.TEACHES_NOTHING
+
+    def run(self, subject: SetSubject) -> Iterable[Finding]:
+        """One finding with the smallest such row; of a whole prompt abstained by a single reward, information."""
+        if not subject.members:
+            return
+        silent: set[int] | None = None
+        for member in subject.members:
+            rows = {
+                row
+                for row, state in zip(member.rows, member.base.status, strict=True)
+                if state in (Status.ABSTAINED, Status.NAN)
+            }
+            silent = rows if silent is None else silent & rows
+        total = len(subject.members[0].rows)
+        if not silent or len(silent) == total:
+            return  # all of them is RW601's matter
+        first = subject.members[0]
+        row = first.smallest(sorted(silent))
+        declared = all(member.description.entry.abstains for member in subject.members)
+        rows_text = "1 sample gets" if len(silent) == 1 else f"{len(silent)} of {total} samples get"
+        yield self.finding(
+            f"{rows_text} None from every reward of the set: nothing is learnt from them.",
+            advice="Add a reward that judges these prompts, or leave them out of the data.",
+            cause="silent",
+            severity="info" if declared else "warning",
+            evidence=first.evidence(row, got=None, expected="a number from at least one reward"),
+            count=len(silent),
+        )

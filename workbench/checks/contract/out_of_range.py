@@ -1,0 +1,103 @@
+"""RW107: a score outside the declared range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rewards.contract import Status
+from workbench.checks.check import RewardCheck, number
+from workbench.checks.finding import Cost, Finding
+from workbench.checks.odd import repeated
+from workbench.checks.subject import RewardSubject
+
+SLACK = 1e-6
+
+
+class OutOfRange(RewardCheck):
+    """A score lies outside the range that the reward declares.
+
+    Weights, success shares and the balance of a set are chosen by the declared range. A score beyond it
+    usually has no upper end at all: a policy finds what adds points and repeats it. Tried on the samples, on
+    odd completions and on a sample written many times over. A reward that declares no range is left alone.
+
+    Example:
+        # range = [0, 1]
+        return [0.125 * text.count("<answer>") for text in texts]    # nine tags: 1.125
+
+    Remedy:
+        Cap the score, `min(1.0, score)`, count each part once, or declare the range that is meant.
+    """
+
+    code = "RW107"
+    name = "out-of-range"
+    severity = "error"
+    summary = "a score lies outside the declared range"
+    cost = Cost.TEACHES_WRONG
+
+    def run(self, subject: RewardSubject) -> Iterable[Finding]:
+        """One finding for each end of the range, with the smallest completion that passes it."""
+        if subject.declared_range is None:
+            return
+        low, high = subject.declared_range
+        for end, bound, sign in (("above", high, 1.0), ("below", low, -1.0)):
+            finding = self._beyond(subject, end, bound, sign)
+            if finding is not None:
+                yield finding
+
+    def _beyond(self, subject: RewardSubject, end: str, bound: float, sign: float) -> Finding | None:
+        rows = [row for row, score in subject.scores.items() if sign * (score - bound) > SLACK]
+        if rows:
+            row = subject.smallest(rows)
+            return self._say(subject, end, bound, row, None, subject.scores[row], "", len(rows))
+        odd = subject.odd
+        for item, score, state in odd.shortest_first():
+            if state == Status.NUMBER and sign * (score - bound) > SLACK:
+                return self._say(subject, end, bound, odd.row, item.text, score, f" ({item.what})", 1)
+        return self._repeated(subject, end, bound, sign)
+
+    def _repeated(self, subject: RewardSubject, end: str, bound: float, sign: float) -> Finding | None:
+        scored = sorted(subject.scores, key=lambda row: (-sign * subject.scores[row], len(subject.text(row))))
+        rows = scored[: min(4, subject.affordable())]
+        for times in (2, 8, 32):
+            items = [repeated(subject.text(row), times) for row in rows]
+            if not items:
+                return None
+            result = subject.call(rows, [subject.shaped(item.text) for item in items])
+            for place, row in enumerate(rows):
+                score = float(result.scores[place])
+                if result.status[place] == Status.NUMBER and sign * (score - bound) > SLACK:
+                    what = f" ({items[place].what})"
+                    return self._say(subject, end, bound, row, items[place].text, score, what, 1)
+        return None
+
+    def _say(
+        self,
+        subject: RewardSubject,
+        end: str,
+        bound: float,
+        row: int | None,
+        text: str | None,
+        score: float,
+        what: str,
+        count: int,
+    ) -> Finding:
+        assert subject.declared_range is not None
+        low, high = subject.declared_range
+        rows = "a completion" if count == 1 else f"{count} completions"
+        completion = None if text is None else subject.shaped(text)
+        limit = "min" if end == "above" else "max"
+        return self.finding(
+            f"{subject.name} scores {rows}{what} {end} its declared range [{number(low)}, {number(high)}]: "
+            f"{number(score)}.",
+            advice=f"Cap the score, {limit}({number(bound)}, score), or declare the range that is meant.",
+            cause=end,
+            reward=subject.name,
+            evidence=subject.evidence(
+                row,
+                completion=completion,
+                got=score,
+                expected=f"{'at most' if end == 'above' else 'at least'} {number(bound)}",
+            ),
+            line=subject.description.line,
+            count=count,
+        )

@@ -1,0 +1,92 @@
+"""RW114: completions with several messages, as tool use makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rewards.contract import Status
+from workbench.checks.check import RewardCheck, number
+from workbench.checks.finding import Cost, Finding
+from workbench.checks.subject import RewardSubject, reason_of
+
+_CALL = {"type": "function", "function": {"name": "lookup", "arguments": "{}"}}
+
+
+class SeveralTurns(RewardCheck):
+    """The reward reads the first message of a completion, or fails on a tool call.
+
+    With tools a completion has several messages: an assistant message that calls a tool (its content empty or
+    None), the tool's answer, and the assistant's final answer. A reward that reads `completion[0]["content"]`
+    judges the call and never the answer. Shown by putting a tool call before a sample's own answer: what it
+    scores then is what the empty first message scores, not what the answer scores.
+
+    Example:
+        texts = [completion[0]["content"] for completion in completions]
+
+    Remedy:
+        Read the last assistant message: `completion[-1]["content"] or ""`.
+    """
+
+    code = "RW114"
+    name = "several-turns"
+    severity = "warning"
+    summary = "the final answer of a completion with several messages is not read"
+    cost = Cost.TEACHES_WRONG
+
+    def run(self, subject: RewardSubject) -> Iterable[Finding]:
+        """One finding where the final answer is not read, one where a tool call raises."""
+        row = subject.best_row()
+        if not subject.chat or row is None:
+            return
+        text = subject.text(row)
+        empty = [{"role": "assistant", "content": ""}]
+        variants = [_with_tool(text, ""), _with_tool(text, None), empty, subject.shaped(text)]
+        result = subject.call([row] * len(variants), variants)
+        scores, status = result.scores, result.status
+        if status[3] != Status.NUMBER:
+            return
+        answer, first = float(scores[3]), float(scores[2])
+        if (
+            status[0] == Status.NUMBER
+            and scores[0] != answer
+            and scores[0] == first
+            and status[2] == Status.NUMBER
+        ):
+            yield self._unread(subject, row, variants[0], first, answer)
+        elif status[1] in (Status.RAISED, Status.DIED):
+            yield self._raises(subject, row, variants[1], result.errors.get(1, ""))
+
+    def _unread(
+        self, subject: RewardSubject, row: int, completion: Any, got: float, expected: float
+    ) -> Finding:
+        return self.finding(
+            f"{subject.name} does not read the final answer of a completion with several messages: with a tool call "
+            f"before it, an answer worth {number(expected)} scores {number(got)}, like the empty first message.",
+            advice='Read the last assistant message, completion[-1]["content"], not completion[0].',
+            cause="first message",
+            reward=subject.name,
+            evidence=subject.evidence(row, completion=completion, got=got, expected=expected),
+            line=subject.description.line,
+        )
+
+    def _raises(self, subject: RewardSubject, row: int, completion: Any, error: str) -> Finding:
+        line = subject.source.line_of(error)
+        return self.finding(
+            f"{subject.name} raises {subject.source.without_place(error)} on a completion with a tool call, whose "
+            "first message has the content None.",
+            advice='Read the content as message.get("content") or "".',
+            cause=f"raises {reason_of(error)} at {subject.source.statement(line)}",
+            reward=subject.name,
+            evidence=subject.evidence(row, completion=completion, got=error, expected="a number"),
+            line=line or subject.description.line,
+            shared=True,
+        )
+
+
+def _with_tool(text: str, content: str | None) -> list[dict[str, Any]]:
+    return [
+        {"role": "assistant", "content": content, "tool_calls": [_CALL]},
+        {"role": "tool", "name": "lookup", "content": ""},
+        {"role": "assistant", "content": text},
+    ]

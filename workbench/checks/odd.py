@@ -1,0 +1,81 @@
+"""Odd completions a policy writes on any ordinary day, made of the samples' own.
+
+Empty and blank text, a refusal, a cut, an unclosed tag or fence, a number that is none, other scripts, a
+repeated completion. Nothing here is an attack or large: hostile text is family RW5's matter. A sound reward
+gives every one of them a finite number (or None, where it abstains).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?")
+
+
+@dataclass(frozen=True)
+class Odd:
+    """One odd completion text, what it is in words, and whether every training run meets it (`usual`)."""
+
+    text: str
+    what: str
+    usual: bool = True
+
+
+PLAIN = (
+    Odd("", "an empty completion"),
+    Odd(" ", "a blank completion"),
+    Odd("\n\n", "nothing but new lines"),
+    Odd("I'm sorry, but I can't help with that.", "a refusal"),
+    Odd("?", "a single character"),
+    Odd("42", "a bare number"),
+    Odd("yes", "a single word"),
+    Odd("🙂🙂", "nothing but emoji"),
+    Odd("<answer></answer>", "an empty answer tag"),
+    Odd("<think>", "an unclosed think tag"),
+    Odd("</answer><answer>", "tags the wrong way round"),
+    Odd("\\boxed{", "an unclosed box"),
+    Odd("{}", "an empty JSON object"),
+    Odd("[]", "an empty JSON list"),
+    Odd("null", "the JSON null"),
+    Odd("```python\n", "an unclosed code fence"),
+    Odd("Answer:", "a label without an answer"),
+    Odd("x\ud83dy", "a lone surrogate (a broken emoji)", usual=False),
+)
+
+_NOT_NUMBERS = (
+    ("", "the answer left out"),
+    ("-", "a minus sign as the answer"),
+    ("1/0", "a division by zero as the answer"),
+    ("NaN", "NaN as the answer"),
+    ("1e999", "a number too large for a float as the answer"),
+    ("٣", "a digit of another script as the answer"),
+)
+
+
+def odd_completions(examples: list[str]) -> list[Odd]:
+    """Odd texts: the plain ones, then variations of each of `examples` (completions of the samples)."""
+    found = list(PLAIN)
+    for text in examples:
+        if not text:
+            continue
+        found.append(Odd(text[: len(text) // 2], "a completion cut in the middle"))
+        found.append(Odd(text[: max(1, len(text) - 3)], "a completion cut just before its end"))
+        found.append(Odd(text.replace("\n", "\r\n"), "a completion with Windows line ends"))
+        numbers = list(_NUMBER.finditer(text))
+        if numbers:
+            last = numbers[-1]
+            for other, what in _NOT_NUMBERS:
+                found.append(Odd(text[: last.start()] + other + text[last.end() :], what))
+    unique: dict[str, Odd] = {}
+    for odd in found:
+        unique.setdefault(odd.text, odd)
+    return list(unique.values())
+
+
+def repeated(text: str, times: int = 32) -> Odd:
+    """A completion written again and again, as a policy does that found out what pays."""
+    return Odd("\n".join([text] * times), f"a completion written {times} times over", usual=False)
+
+
+__all__ = ["PLAIN", "Odd", "odd_completions", "repeated"]

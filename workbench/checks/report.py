@@ -1,0 +1,97 @@
+"""What a run of the checks gives: a record with a verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from workbench.checks.finding import Finding, order
+
+if TYPE_CHECKING:
+    from rewards.rewardset import SetDescription
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A check that did not run, and why; `reward` is None where it did not run for any."""
+
+    check: str
+    why: str
+    reward: str | None = None
+
+    def to_json(self) -> dict[str, str]:
+        """`{"check", "why"}`; a single reward is named in the reason."""
+        why = f"{self.reward}: {self.why}" if self.reward else self.why
+        return {"check": self.check, "why": why}
+
+
+@dataclass(frozen=True)
+class RewardReport:
+    """One reward's findings, what costs most first."""
+
+    name: str
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """The outcome of a run of the checks.
+
+    `rewards` has an entry for each reward, `findings` those that concern the set; `ran` are the codes and
+    versions of the checks that ran; `durations` are seconds by code; `rows` is the number of samples, `right`
+    and `wrong` how many of them are labelled so (hack counts as wrong).
+    """
+
+    target: str
+    description: SetDescription
+    rewards: tuple[RewardReport, ...]
+    findings: tuple[Finding, ...]
+    skipped: tuple[Skipped, ...]
+    ran: tuple[tuple[str, int], ...]
+    seconds: float
+    fail_on: str = "error"
+    quick: bool = False
+    seed: int = 0
+    rows: int = 0
+    right: int = 0
+    wrong: int = 0
+    durations: dict[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def all_findings(self) -> list[Finding]:
+        """All findings, of rewards and set, what costs most first."""
+        return order([*self.findings, *(finding for reward in self.rewards for finding in reward.findings)])
+
+    @property
+    def standing(self) -> list[Finding]:
+        """Unwaived findings at or above `fail_on`."""
+        return [f for f in self.all_findings if f.waived is None and f.at_least(self.fail_on)]
+
+    @property
+    def verdict(self) -> Literal["pass", "fail"]:
+        """ "fail" when an unwaived finding at or above `fail_on` stands."""
+        return "fail" if self.standing else "pass"
+
+    @property
+    def strength(self) -> Literal["strong", "weak"]:
+        """ "strong" where labelled right and wrong completions were among the samples."""
+        return "strong" if self.right and self.wrong else "weak"
+
+    def to_json(self) -> dict[str, Any]:
+        """The object of `check --format json`."""
+        return {
+            "target": self.target,
+            "verdict": self.verdict,
+            "seconds": round(self.seconds, 3),
+            "strength": self.strength,
+            "rewards": [
+                {"name": reward.name, "findings": [finding.to_json() for finding in reward.findings]}
+                for reward in self.rewards
+            ],
+            "set": {"findings": [finding.to_json() for finding in self.findings]},
+            "skipped": [skipped.to_json() for skipped in self.skipped],
+        }
+
+
+__all__ = ["Report", "RewardReport", "Skipped"]

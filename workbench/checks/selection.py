@@ -1,0 +1,123 @@
+"""Which checks there are, and which of them a run uses.
+
+`CHECKS` is the index: a plain dict from code to check. Users select by the start of a code: `RW1` is a
+family, `RW104` a check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rewards.errors import UsageError
+from workbench.checks.check import FAMILIES, Check
+from workbench.checks.contract.async_blocking import AsyncBlocking
+from workbench.checks.contract.async_undetected import AsyncUndetected
+from workbench.checks.contract.column_types import ColumnTypes
+from workbench.checks.contract.dies import Dies
+from workbench.checks.contract.global_state import GlobalState
+from workbench.checks.contract.hangs import Hangs
+from workbench.checks.contract.leftovers import Leftovers
+from workbench.checks.contract.missing_column import MissingColumn
+from workbench.checks.contract.mutates_input import MutatesInput
+from workbench.checks.contract.names import Names
+from workbench.checks.contract.nobody_scores import NobodyScores
+from workbench.checks.contract.not_finite import NotFinite
+from workbench.checks.contract.not_portable import NotPortable
+from workbench.checks.contract.other_shape import OtherShape
+from workbench.checks.contract.out_of_range import OutOfRange
+from workbench.checks.contract.prints import Prints
+from workbench.checks.contract.raises import Raises
+from workbench.checks.contract.reserved_column import ReservedColumn
+from workbench.checks.contract.several_turns import SeveralTurns
+from workbench.checks.contract.signature import CallRefused
+from workbench.checks.contract.swallowed_error import SwallowedError
+from workbench.checks.contract.thread_result import ThreadResult
+from workbench.checks.contract.undeclared_none import UndeclaredNone
+from workbench.checks.contract.unfilled_default import UnfilledDefault
+from workbench.checks.contract.wrong_length import WrongLength
+from workbench.checks.contract.wrong_type import WrongType
+from workbench.checks.signal.constant import Constant
+from workbench.checks.signal.dead_groups import DeadGroups
+
+CHECKS: dict[str, type[Check]] = {
+    check.code: check
+    for check in (
+        CallRefused,
+        MissingColumn,
+        UnfilledDefault,
+        WrongLength,
+        WrongType,
+        NotFinite,
+        OutOfRange,
+        UndeclaredNone,
+        NobodyScores,
+        Raises,
+        Hangs,
+        Dies,
+        OtherShape,
+        SeveralTurns,
+        ColumnTypes,
+        Names,
+        NotPortable,
+        AsyncUndetected,
+        AsyncBlocking,
+        ThreadResult,
+        MutatesInput,
+        Prints,
+        GlobalState,
+        Leftovers,
+        ReservedColumn,
+        SwallowedError,
+        Constant,
+        DeadGroups,
+    )
+}
+"""Every check by its code."""
+
+
+def codes_of(text: str) -> list[str]:
+    """`RW1, RW204` as a list of codes or starts of codes."""
+    return [part.strip().upper() for part in text.split(",") if part.strip()]
+
+
+def select(chosen: Sequence[str] = (), ignored: Sequence[str] = ()) -> list[type[Check]]:
+    """The checks whose code starts with one of `chosen` (none: all) and with none of `ignored`, by code.
+
+    Raises:
+        UsageError: a prefix fits no check.
+    """
+    for prefix in (*chosen, *ignored):
+        if not any(code.startswith(prefix) for code in CHECKS):
+            raise UsageError(f"there is no check {prefix}: {_known(prefix)}")
+    return [
+        check
+        for code, check in sorted(CHECKS.items())
+        if (not chosen or _starts(code, chosen)) and not _starts(code, ignored)
+    ]
+
+
+def explained(code: str) -> type[Check]:
+    """The check with exactly this code.
+
+    Raises:
+        UsageError: there is none.
+    """
+    found = CHECKS.get(code.strip().upper())
+    if found is None:
+        raise UsageError(f"there is no check {code}: {_known(code)}")
+    return found
+
+
+def _starts(code: str, prefixes: Iterable[str]) -> bool:
+    return any(code.startswith(prefix) for prefix in prefixes)
+
+
+def _known(prefix: str) -> str:
+    family = [code for code in CHECKS if prefix.upper()[:3] == code[:3]]
+    if family:
+        return f"{family[0]} to {family[-1]} are the checks of its family"
+    there = sorted({code[:3] for code in CHECKS} & set(FAMILIES))
+    return f"the families are {', '.join(there)} (see --list)"
+
+
+__all__ = ["CHECKS", "codes_of", "explained", "select"]
