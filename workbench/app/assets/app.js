@@ -1,0 +1,131 @@
+// The loop: wait for the desk's next state, show it. Also what belongs to the whole page.
+'use strict';
+
+(() => {
+  const { el, $, plural } = RW;
+  const banners = new Map();
+  let gone = false;
+
+  RW.banner = (name, text, actions = []) => {
+    if (text) banners.set(name, { text, actions }); else if (!banners.delete(name)) return;
+    const first = banners.values().next().value;
+    const box = $('rw-banner');
+    box.hidden = !first;
+    if (first) box.replaceChildren(el('span', {}, first.text), ...first.actions.map(([label, onclick]) => el('button', { type: 'button', class: 'rw-button', onclick }, label)));
+  };
+
+  // No answer and a restart are shown in the banner and get better by themselves; the rest is told as it is.
+  RW.trouble = (error, before = '') => {
+    if (!error || error.name === 'AbortError') return;
+    if (error.status === 0) { gone = true; RW.banner('gone', 'The server does not answer. What you type is kept in this browser and sent when it is back.'); }
+    else if (error.status === 403) { gone = true; RW.banner('gone', 'The server was started anew. Open the address it printed; what you typed is kept in this browser.'); }
+    else RW.banner('trouble', before + error.message, [['Dismiss', () => RW.banner('trouble', null)]]);
+    $('rw-state').textContent = '';
+  };
+
+  const follow = async () => {
+    let after = 0;
+    for (;;) {
+      try {
+        const state = await RW.get('state', { after });
+        after = state.version;
+        if (gone) { gone = false; RW.banner('gone', null); RW.resend(); }
+        RW.state = state;
+        show(state);
+      } catch (error) {
+        if (error instanceof RW.Refused) { RW.trouble(error); after = 0; await new Promise((done) => setTimeout(done, 1000)); }
+        else throw error;
+      }
+    }
+  };
+
+  const show = (state) => {
+    const results = $('rw-results-in');
+    const shown = state.shown;
+    $('rw-project').textContent = [state.project.name, ...state.project.samples].join(' \u00b7 ');
+    $('rw-project').title = state.project.place;
+    RW.showFile(state);
+    showStatus(state);
+    showProblems(state);
+    results.classList.toggle('rw-stale', Boolean(shown?.stale));
+    if (shown) RW.showTiles(shown); else $('rw-tiles').replaceChildren(...Array.from({ length: 5 }, () => el('div', { class: `rw-tile rw-blank${state.status === 'running' ? ' rw-pulse' : ''}`, 'aria-hidden': 'true' })));
+    $('rw-detail').hidden = !shown;
+    RW.showTable(state);
+    if (shown && results.dataset.shown !== String(shown.run) && RW.selected !== null) {
+      if (RW.selected < shown.rows) RW.showDetail(RW.selected); else RW.selected = null;
+    }
+    if (shown) results.dataset.shown = shown.run;
+    results.dataset.status = state.status;
+    results.dataset.run = state.status === 'running' ? results.dataset.run : state.run;
+  };
+
+  const showStatus = (state) => {
+    const line = $('rw-runline');
+    const shown = state.shown;
+    const place = $('rw-state');
+    place.dataset.status = state.status;
+    if (state.status === 'running') {
+      const name = state.progress?.[1];
+      place.textContent = name ? `scoring: ${RW.alias(name)}` : 'scoring\u2026';
+    } else if (state.status === 'broken') place.textContent = shown ? `scores of run ${shown.run}, not of this text` : 'not scored';
+    else place.textContent = `run ${state.run} \u00b7 ${RW.seconds(shown.seconds)}`;
+    if (!shown) { line.replaceChildren(); return; }
+    line.replaceChildren(el('b', {}, `run ${shown.run}`), el('span', {}, `${plural(shown.rows, 'completion')} in ${plural(shown.groups, 'group')}`),
+      ...shown.tiles.rewards.filter((tile) => tile.seconds !== null).map((tile) => el('span', { title: tile.name }, `${RW.alias(tile.name)} ${RW.seconds(tile.seconds)}`)));
+  };
+
+  const SIGNS = { error: '\u2715', warning: '!' };
+  const showProblems = (state) => {
+    const list = state.problems;
+    RW.markLines('wrong', list.filter((problem) => problem.line).map((problem) => ({ line: problem.line, text: problem.text })));
+    $('rw-problems').replaceChildren(...list.map((problem) => el('li', { class: `rw-problem rw-${problem.kind}` },
+      el('i', { 'aria-label': problem.kind, role: 'img' }, SIGNS[problem.kind] ?? ''),
+      el('span', {}, problem.text),
+      problem.line ? el('button', { type: 'button', class: 'rw-link', onclick: () => RW.jump(problem.line) }, `line ${problem.line}`) : null,
+      problem.row !== null ? el('button', { type: 'button', class: 'rw-link', onclick: () => RW.goTo(problem.row) }, problem.count > 1 ? `${plural(problem.count, 'row')}, first #${problem.row}` : `row #${problem.row}`) : null)));
+    if (!list.length && state.status === 'scored') $('rw-problems').replaceChildren(el('li', { class: 'rw-problem rw-fine' }, el('i', { 'aria-hidden': 'true' }, '\u2713'), el('span', {}, 'Every reward ran on every completion.')));
+    const printed = state.shown?.printed ?? '';
+    $('rw-printed').hidden = !printed;
+    $('rw-printed').querySelector('pre').textContent = printed;
+  };
+
+  // Two borders that can be dragged, or moved with the arrow keys.
+  const split = (handle, name, read, apply) => {
+    const kept = Number(RW.keep(localStorage, name));
+    if (kept) apply(kept);
+    const set = (value) => { const share = Math.min(0.8, Math.max(0.2, value)); apply(share); RW.keep(localStorage, name, share); handle.setAttribute('aria-valuenow', Math.round(share * 100)); };
+    handle.addEventListener('pointerdown', (event) => { event.preventDefault(); handle.setPointerCapture(event.pointerId); handle.onpointermove = (move) => set(read(move)); });
+    handle.addEventListener('pointerup', () => { handle.onpointermove = null; });
+    handle.addEventListener('keydown', (event) => {
+      const by = { ArrowLeft: -0.02, ArrowUp: -0.02, ArrowRight: 0.02, ArrowDown: 0.02 }[event.key];
+      if (by) { event.preventDefault(); event.stopPropagation(); set((Number(handle.getAttribute('aria-valuenow')) || 46) / 100 + by); }
+    });
+  };
+
+  const startPage = () => {
+    const root = document.documentElement;
+    $('rw-theme').addEventListener('click', () => {
+      const address = new URL(location.href); // the editor picks its colours when it is made, hence a reload
+      address.searchParams.set('__theme', document.body.classList.contains('dark') ? 'light' : 'dark');
+      location.href = address;
+    });
+    $('rw-keys').addEventListener('click', () => $('rw-help').showModal());
+    split($('rw-split'), 'rw-split', (move) => { const box = $('rw-main').getBoundingClientRect(); return (move.clientX - box.left) / box.width; }, (share) => root.style.setProperty('--rw-editor-share', `${share * 100}%`));
+    split($('rw-split-row'), 'rw-split-row', (move) => { const box = $('rw-results-in').getBoundingClientRect(); const from = document.querySelector('.rw-table-box').getBoundingClientRect().top; return (move.clientY - from) / (box.bottom - from); }, (share) => { root.style.setProperty('--rw-table-grow', share); root.style.setProperty('--rw-detail-grow', 1 - share); });
+  };
+
+  const ready = () => $('rw-results-in') && $('rw-banner') && $('rw-files') && $('rw-problems') && $('rw-place') && document.querySelector('#rw-editor .cm-content');
+  const begin = async () => {
+    if (!ready()) { setTimeout(begin, 30); return; }
+    startPage();
+    RW.startEditor();
+    RW.startTable();
+    for (;;) {
+      try { RW.state = await RW.get('state'); await RW.openText(); break; }
+      catch (error) { RW.trouble(error); await new Promise((done) => setTimeout(done, 1000)); }
+    }
+    document.body.dataset.ready = 'yes';
+    follow();
+  };
+  begin();
+})();

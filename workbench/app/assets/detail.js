@@ -1,0 +1,203 @@
+// The selected completion: the text exactly as scored, what it was paid for, and its group.
+'use strict';
+
+(() => {
+  const { el, $, number, signed } = RW;
+  const COLOURS = 8;
+  let request = null;
+  let current = null; // { row, detail, credits }
+  let invisible = false;
+
+  RW.showDetail = async (row) => {
+    if (!RW.state?.shown) return;
+    request?.abort();
+    const mine = request = new AbortController();
+    const same = current?.row === row;
+    try {
+      const detail = await RW.get('row', { row }, mine.signal);
+      current = { row, detail, credits: same ? current.credits : null, why: null };
+      if (!same) draw();
+      else drawSide();
+      const slow = setTimeout(() => $('rw-detail').classList.add('rw-busy'), 200);
+      try {
+        current.credits = await RW.post('explain', { row }, mine.signal);
+        current.why = null;
+      } catch (error) {
+        if (error.name === 'AbortError' || error.status === 409) return;
+        if (error.status === 0 || error.status === 403) { RW.trouble(error); return; }
+        current.credits = null;
+        current.why = error.message;
+      } finally { clearTimeout(slow); $('rw-detail').classList.remove('rw-busy'); }
+      if (mine !== request) return;
+      draw(same);
+      $('rw-detail').dataset.shown = `${detail.run}:${row}`;
+    } catch (error) {
+      if (error.name !== 'AbortError') RW.trouble(error);
+    }
+  };
+
+  const draw = (keepPlace = false) => {
+    const places = [$('rw-text').scrollTop, $('rw-credits').scrollTop];
+    drawText();
+    drawSide();
+    [$('rw-text').scrollTop, $('rw-credits').scrollTop] = keepPlace ? places : [0, 0];
+  };
+
+  // ---------------------------------------------------------------- text
+
+  const SHOWN = new Map([[' ', '\u00b7'], ['\t', '\u2192\t'], ['\n', '\u23ce\n'], ['\r', '\u240d'], ['\u00a0', '\u237d'],
+    ['\u200b', '[ZWSP]'], ['\u200c', '[ZWNJ]'], ['\u200d', '[ZWJ]'], ['\ufeff', '[BOM]'], ['\u202e', '[RLO]'], ['\u202d', '[LRO]'], ['\u2028', '[LS]'], ['\u00ad', '[SHY]']]);
+  const ODD = /[ \t\n\r\u00a0\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\u0000-\u0008\u000b\u000c\u000e-\u001f]/gu;
+  const put = (node, text) => {
+    if (!invisible) { node.append(text); return; }
+    let from = 0;
+    for (const match of text.matchAll(ODD)) {
+      node.append(text.slice(from, match.index));
+      const sign = SHOWN.get(match[0]) ?? `[U+${match[0].codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}]`;
+      node.append(el('i', { class: 'rw-odd' }, sign));
+      from = match.index + match[0].length;
+    }
+    node.append(text.slice(from));
+  };
+
+  const drawText = () => {
+    const { detail, credits } = current;
+    const head = el('div', { class: 'rw-text-head' },
+      el('b', {}, `#${detail.row}`), el('span', {}, `group ${detail.group.name}`),
+      detail.label ? el('i', { class: `rw-label rw-label-${detail.label}` }, detail.label) : null,
+      el('span', { class: 'rw-gap' }), el('span', {}, RW.plural(detail.length, 'character')),
+      el('button', { type: 'button', class: 'rw-button rw-quiet', id: 'rw-invisible', 'aria-pressed': String(invisible), title: 'Show invisible characters (i)', onclick: () => RW.toggleInvisible() }, '\u00b6'));
+    const prompt = el('details', { class: 'rw-prompt', open: RW.keep(localStorage, 'rw-prompt') === 'open' },
+      el('summary', {}, el('span', { class: 'rw-key' }, 'prompt'), el('span', { class: 'rw-first' }, detail.prompt.at(-1)?.[1] ?? '')),
+      ...detail.prompt.map(([role, text]) => el('div', { class: 'rw-message' }, el('span', { class: 'rw-key' }, role), el('p', {}, text))));
+    prompt.addEventListener('toggle', () => RW.keep(localStorage, 'rw-prompt', prompt.open ? 'open' : 'closed'));
+    const values = el('dl', { class: 'rw-values' }, ...detail.values.map(([name, text]) =>
+      el('div', {}, el('dt', {}, name), el('dd', { title: text }, text.length > 300 ? `${text.slice(0, 300)}\u2026` : text))));
+    const body = el('div', { class: 'rw-completion', dir: 'auto' });
+    for (const [text, numbers] of credits?.pieces ?? [[detail.text, []]]) body.append(piece(text, numbers));
+    if (!detail.text) body.append(el('em', { class: 'rw-none' }, 'empty completion'));
+    if (detail.length > detail.text.length) body.append(el('em', { class: 'rw-none' }, ` \u2026 ${RW.plural(detail.length - detail.text.length, 'more character')}`));
+    $('rw-text').replaceChildren(head, prompt, values, body);
+  };
+
+  const piece = (text, numbers) => {
+    if (!numbers.length) { const plain = document.createDocumentFragment(); put(plain, text); return plain; }
+    const node = el('mark', { class: text ? 'rw-piece' : 'rw-piece rw-caret', 'data-credits': ` ${numbers.join(' ')} ` });
+    const paid = numbers.map(creditOf).filter(Boolean);
+    node.title = paid.map((credit) => `${credit.name || credit.condition || 'credit'} ${signed(credit.points)}`).join('\n');
+    // Every credit keeps a line of its own under the text, the innermost nearest to it; the tint is the innermost one's.
+    const lanes = paid.slice(-3).reverse();
+    node.style.setProperty('--tint', colour(lanes[0]));
+    if (text) {
+      node.style.backgroundImage = lanes.map((credit) => `linear-gradient(${colour(credit)} 0 0)`).join(',');
+      node.style.backgroundPosition = lanes.map((_, index) => `0 calc(100% - ${(lanes.length - 1 - index) * 3}px)`).join(',');
+      node.style.setProperty('--lanes', lanes.length);
+      put(node, text);
+    } else node.append(el('span', { class: 'rw-sr' }, 'credit for a place without text'));
+    node.addEventListener('mouseenter', () => light(numbers, true));
+    node.addEventListener('mouseleave', () => light(numbers, false));
+    return node;
+  };
+
+  const creditOf = (number_) => {
+    for (const reward of current.credits?.rewards ?? []) {
+      const found = reward.credits.find((credit) => credit.number === number_);
+      if (found) return found;
+    }
+    return null;
+  };
+  const colour = (credit) => {
+    if (!credit || credit.colour === null) return 'var(--rw-unpaid)';
+    return typeof credit.points === 'number' && credit.points < 0 ? 'var(--rw-orange)' : `var(--rw-credit-${credit.colour % COLOURS})`;
+  };
+
+  const light = (numbers, on) => {
+    for (const number_ of numbers) {
+      for (const node of document.querySelectorAll(`#rw-text [data-credits~="${number_}"], #rw-credits [data-credit="${number_}"]`)) node.classList.toggle('rw-lit', on);
+    }
+    $('rw-text').classList.toggle('rw-lighting', on);
+  };
+
+  RW.toggleInvisible = () => { invisible = !invisible; if (current) { const at = $('rw-text').scrollTop; drawText(); $('rw-text').scrollTop = at; } };
+
+  // ---------------------------------------------------------------- credits and group
+
+  const drawSide = () => {
+    const { detail, credits, why } = current;
+    const box = $('rw-credits');
+    const explained = new Map((credits?.rewards ?? []).map((reward) => [reward.name, reward]));
+    box.replaceChildren(
+      ...detail.scores.map((score, index) => drawReward(score, explained.get(score.name), RW.state.shown.columns[index])),
+      el('div', { class: 'rw-sum' }, el('b', {}, 'total'), el('b', { class: 'rw-figure' }, number(detail.total))),
+      why ? el('p', { class: 'rw-why', role: 'alert' }, `No partial credit: ${why}`) : null,
+      drawGroup(detail));
+    const paying = [...explained.values()].flatMap((reward) => reward.credits.filter((credit) => credit.line && credit.points)
+      .map((credit) => ({ line: credit.line, text: `${reward.name}: ${signed(credit.points)}` })));
+    RW.markLines('paid', paying);
+  };
+
+  const drawReward = (score, explained, column) => {
+    const value = el('b', { class: 'rw-figure rw-score-pill' }, score.score === null ? 'None' : score.score === '!' ? 'failed' : number(score.score));
+    RW.shade(value, score.score, column?.low ?? 0, column?.high ?? 1);
+    const times = typeof score.weight === 'number' && score.weight !== 1 && score.weighted !== null
+      ? el('span', { class: 'rw-times' }, `\u00d7 ${number(score.weight, 2)} = ${number(score.weighted)}`) : null;
+    const credits = explained?.credits ?? [];
+    const inexact = explained && !explained.exact && score.score !== '!';
+    return el('section', { class: 'rw-reward', 'data-reward': score.name },
+      el('header', {}, el('b', { title: score.name }, RW.alias(score.name)), el('span', { class: 'rw-gap' }), times, value),
+      score.error ? el('p', { class: 'rw-why' }, score.error, ...lineButton(score.error)) : null,
+      credits.length ? el('ul', {}, ...credits.map(drawCredit)) : null,
+      inexact ? el('p', { class: 'rw-inexact', title: 'The tracer could not account for the whole score; the lines that ran are shown.' }, explained.note || 'the parts do not add up to the score') : null,
+      explained?.lines.length ? drawLines(explained.lines) : null);
+  };
+
+  const lineButton = (text) => {
+    const match = /\(([^()]+\.py):(\d+)\)/.exec(text);
+    return match ? [' ', el('button', { type: 'button', class: 'rw-link', onclick: () => RW.jump(Number(match[2])) }, `line ${match[2]}`)] : [];
+  };
+
+  const drawCredit = (credit) => {
+    const name = credit.name || credit.condition || (credit.line ? `line ${credit.line}` : 'credit');
+    const of = credit.of !== null && credit.of !== credit.points ? ` / ${number(credit.of, 2)}` : '';
+    const zero = !credit.points;
+    const told = credit.condition && credit.condition !== name ? ` \u2014 ${credit.condition}` : '';
+    const value = typeof credit.value === 'boolean' ? (credit.value ? ' is true' : ' is false') : credit.value === null || credit.value === undefined ? '' : ` is ${JSON.stringify(credit.value)}`;
+    const node = el('li', { class: `rw-credit${zero ? ' rw-zero' : ''}`, 'data-credit': credit.number, tabindex: 0, title: `${name}${told}${told || credit.condition ? value : ''}` },
+      el('i', { class: 'rw-swatch', 'aria-hidden': 'true' }), el('span', { class: 'rw-credit-name' }, name, told ? el('small', {}, told) : null),
+      credit.line ? el('button', { type: 'button', class: 'rw-link', title: 'Go to this line', onclick: () => RW.jump(credit.line) }, `L${credit.line}`) : null,
+      el('span', { class: 'rw-figure' }, signed(credit.points, 2), of ? el('small', {}, of) : null));
+    node.style.setProperty('--swatch', credit.spans.length ? colour(credit) : 'transparent');
+    for (const [event, on] of [['mouseenter', true], ['focus', true], ['mouseleave', false], ['blur', false]]) node.addEventListener(event, () => { light([credit.number], on); if (on) revealPiece(credit.number); });
+    return node;
+  };
+
+  const revealPiece = (number_) => {
+    const node = document.querySelector(`#rw-text [data-credits~="${number_}"]`);
+    const box = $('rw-text');
+    if (!node) return;
+    const [a, b] = [node.getBoundingClientRect(), box.getBoundingClientRect()];
+    if (a.top < b.top || a.bottom > b.bottom) box.scrollTop += a.top - b.top - b.height / 3;
+  };
+
+  const drawLines = (lines) => el('details', { class: 'rw-lines' }, el('summary', {}, `${RW.plural(lines.length, 'line')} ran`),
+    el('ol', {}, ...lines.map((line) => el('li', {}, el('button', { type: 'button', class: 'rw-link', onclick: () => RW.jump(line.line) }, `L${line.line}`),
+      el('code', {}, line.code), el('span', { class: 'rw-line-values' }, line.values.map(([name, text]) => `${name} = ${text}`).join(', ')), line.hits > 1 ? el('small', {}, `\u00d7${line.hits}`) : null))));
+
+  const SCALES = { group: 'divided by the spread of the group', batch: 'divided by the spread of the batch', none: 'not scaled' };
+  const drawGroup = (detail) => {
+    const group = detail.group;
+    const reach = Math.max(1e-9, ...group.rows.map(([, , advantage]) => Math.abs(typeof advantage === 'number' ? advantage : 0)));
+    return el('section', { class: 'rw-group', title: `${group.aggregation}, ${SCALES[group.scale] ?? group.scale}` },
+      el('header', {}, el('b', {}, `group ${group.name}`), el('span', {}, `mean ${number(group.mean, 2)} \u00b7 spread ${number(group.spread, 2)}`)),
+      group.dead && group.size > 1 ? el('p', { class: 'rw-dead' }, 'All totals are equal: no advantage, nothing is learnt from this group.') : null,
+      group.size === 1 ? el('p', { class: 'rw-dead' }, 'A group of one: there is nothing to compare it with.') : null,
+      el('ul', {}, ...group.rows.map(([row, sum, advantage, label]) => {
+        const size = typeof advantage === 'number' ? Math.abs(advantage) / reach * 50 : 0;
+        const bar = el('i', { class: `rw-bar-fill ${advantage >= 0 ? 'rw-high' : 'rw-low'}` });
+        bar.style.width = `${size}%`;
+        bar.style[advantage >= 0 ? 'left' : 'right'] = '50%';
+        return el('li', {}, el('button', { type: 'button', 'aria-current': row === detail.row ? 'true' : null, onclick: () => RW.goTo(row), title: label ? `labelled ${label}` : null },
+          el('span', {}, `#${row}`), el('span', { class: 'rw-figure' }, number(sum, 2)), el('span', { class: 'rw-track' }, bar), el('span', { class: 'rw-figure' }, signed(advantage, 2))));
+      })), group.size > group.rows.length ? el('p', { class: 'rw-dead' }, `${RW.plural(group.size - group.rows.length, 'row')} in the middle left out`) : null);
+  };
+})();

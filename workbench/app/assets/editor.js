@@ -1,0 +1,173 @@
+// The editor: every keystroke is kept in the browser at once, sent after a pause, and never overwritten by the
+// loop that shows scores. The editor's own text is changed only on opening a file or when the disk changed.
+'use strict';
+
+(() => {
+  const { el, $, keep } = RW;
+  const PAUSE = 300;
+  let timer = null;
+  let sending = null; // the request under way
+  let again = null; // what to send after it
+  RW.text = null; // as in the editor
+  RW.file = null;
+  RW.sent = null; // as the server has it
+  RW.placed = -1;
+  RW.textToPlace = '';
+
+  const unsentKey = (file) => `rw-unsent:${RW.state?.project.key}:${file}`;
+  const view = () => document.querySelector('#rw-editor .cm-content')?.cmTile?.view ?? null;
+  RW.live = keep(localStorage, 'rw-live') !== 'off';
+
+  RW.edited = (text) => {
+    if (RW.file === null || text === null || text === undefined) return;
+    RW.text = text;
+    if (text === RW.sent) return;
+    keep(localStorage, unsentKey(RW.file), JSON.stringify({ text, base: RW.state.file.disk }));
+    showDirty(true);
+    clearTimeout(timer);
+    timer = setTimeout(() => RW.submit({ run: RW.live }), RW.live ? PAUSE : 3 * PAUSE);
+  };
+
+  // Sends the newest text; while a request is under way the next one waits, and only the last is sent.
+  RW.submit = async ({ run = true, force = false, base } = {}) => {
+    clearTimeout(timer);
+    if (RW.file === null) return;
+    if (sending) { again = { run: run || again?.run, force: force || again?.force, base }; return; }
+    const file = RW.file;
+    const text = RW.text;
+    sending = RW.post('edit', { file, text, run, force, base });
+    try {
+      await sending;
+      RW.sent = text;
+      if (RW.text === text) keep(localStorage, unsentKey(file), null);
+    } catch (error) {
+      RW.trouble(error);
+    } finally {
+      sending = null;
+    }
+    if (again) { const next = again; again = null; await RW.submit(next); }
+  };
+
+  RW.runNow = () => RW.submit({ run: true, force: true });
+
+  RW.save = async (force = false) => {
+    if (RW.file === null) return;
+    clearTimeout(timer);
+    const text = RW.text;
+    $('rw-save').disabled = true;
+    try {
+      const answer = await RW.post('save', { file: RW.file, text, force });
+      RW.sent = text;
+      if (RW.text === text) keep(localStorage, unsentKey(RW.file), null);
+      if (!answer.saved && !answer.conflict) RW.banner('save', answer.error);
+      else if (answer.saved) RW.banner('save', null);
+    } catch (error) {
+      RW.trouble(error, 'Not saved. ');
+    } finally {
+      $('rw-save').disabled = false;
+    }
+  };
+
+  // Puts a text into the editor by way of Gradio, which keeps its own idea of the value in step.
+  RW.place = (text) => {
+    RW.text = RW.sent = RW.textToPlace = text;
+    if (view() && view().state.doc.toString() === text) return;
+    $('rw-place').click();
+  };
+
+  RW.openText = async () => {
+    const found = await RW.get('text');
+    RW.file = found.file;
+    RW.placed = found.placed;
+    RW.place(found.text);
+    const left = keep(localStorage, unsentKey(found.file));
+    if (!left) return;
+    const { text, base } = JSON.parse(left);
+    if (text === found.text) { keep(localStorage, unsentKey(found.file), null); return; }
+    RW.place(text);
+    RW.sent = null;
+    RW.banner('restored', 'What you typed while the server was away has been put back.', [['Fine', () => RW.banner('restored', null)]]);
+    await RW.submit({ run: true, base });
+  };
+
+  RW.resend = () => { if (RW.text !== null && RW.text !== RW.sent) RW.submit({ run: RW.live }); };
+
+  const showDirty = (dirty) => {
+    $('rw-dirty').hidden = !dirty;
+    $('rw-revert').hidden = !dirty;
+    $('rw-save').disabled = !dirty;
+    document.title = `${dirty ? '\u2022 ' : ''}${RW.state ? `${RW.state.file.name} \u2013 ` : ''}Reward Workbench`;
+  };
+
+  RW.showFile = (state) => {
+    const files = $('rw-files');
+    const wanted = state.file.files.map((name) => (state.file.unsaved.includes(name) ? `${name} \u2022` : name));
+    if (files.dataset.shown !== wanted.join('\n')) {
+      files.dataset.shown = wanted.join('\n');
+      files.replaceChildren(...state.file.files.map((name, index) => el('option', { value: name }, wanted[index])));
+    }
+    files.value = state.file.name;
+    showDirty(state.file.unsaved.includes(state.file.name) || (RW.text !== null && RW.text !== RW.sent));
+    RW.banner('conflict', state.file.conflict ? `${state.file.name} was changed by another program, and you have a draft of it.` : null, [
+      ['Keep my draft', () => RW.post('settle', { file: RW.file, keep: 'draft' }).catch(RW.trouble)],
+      ['Take the file', () => RW.post('settle', { file: RW.file, keep: 'file' }).catch(RW.trouble)],
+    ]);
+    RW.banner('notice', state.notice);
+    if (RW.file !== null && (state.file.name !== RW.file || state.file.placed !== RW.placed)) RW.openText().catch(RW.trouble);
+  };
+
+  // Decoration only: everything it shows also stands in the lists beside the text.
+  RW.jump = (line) => {
+    const editor = view();
+    if (!editor || !line || line > editor.state.doc.lines) return;
+    editor.dispatch({ selection: { anchor: editor.state.doc.line(line).from }, scrollIntoView: true });
+    editor.focus();
+  };
+  let marks = new Map();
+  const paintGutter = () => {
+    for (const number of document.querySelectorAll('#rw-editor .cm-lineNumbers .cm-gutterElement')) {
+      const mark = marks.get(Number(number.textContent));
+      number.classList.toggle('rw-line-paid', mark?.kind === 'paid');
+      number.classList.toggle('rw-line-wrong', mark?.kind === 'wrong');
+      if (mark) number.title = mark.text; else number.removeAttribute('title');
+    }
+  };
+  RW.marks = { wrong: [], paid: [] };
+  RW.markLines = (kind, lines) => {
+    RW.marks[kind] = lines;
+    marks = new Map();
+    for (const each of ['paid', 'wrong']) for (const { line, text } of RW.marks[each]) if (line) marks.set(line, { kind: each, text });
+    paintGutter();
+  };
+
+  RW.startEditor = () => {
+    document.addEventListener('keydown', (event) => {
+      if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
+      if (event.key === 'Enter') { event.preventDefault(); event.stopPropagation(); RW.runNow(); }
+      else if (event.key.toLowerCase() === 's' && !event.shiftKey) { event.preventDefault(); event.stopPropagation(); RW.save(); }
+    }, true); // before CodeMirror, which would insert a line
+    $('rw-run').addEventListener('click', RW.runNow);
+    $('rw-save').addEventListener('click', () => RW.save());
+    $('rw-revert').addEventListener('click', () => {
+      keep(localStorage, unsentKey(RW.file), null);
+      RW.post('settle', { file: RW.file, keep: 'file' }).catch(RW.trouble);
+    });
+    $('rw-live').checked = RW.live;
+    $('rw-live').addEventListener('change', (event) => {
+      RW.live = event.target.checked;
+      keep(localStorage, 'rw-live', RW.live ? 'on' : 'off');
+      if (RW.live) RW.submit({ run: true, force: true });
+    });
+    $('rw-files').addEventListener('change', async (event) => {
+      await RW.submit({ run: false });
+      RW.post('open', { file: event.target.value }).catch(RW.trouble);
+    });
+    const gutter = document.querySelector('#rw-editor .cm-gutters');
+    if (gutter) new MutationObserver(paintGutter).observe(gutter, { childList: true, subtree: true, characterData: true });
+    window.addEventListener('pagehide', () => {
+      if (RW.text === null || RW.text === RW.sent) return;
+      const body = new Blob([JSON.stringify({ desk: RW.desk, file: RW.file, text: RW.text, run: false })], { type: 'application/json' });
+      navigator.sendBeacon('rw/edit', body); // the last 300 ms of typing
+    });
+  };
+})();

@@ -1,0 +1,77 @@
+"""The opened project with a desk for every browser tab."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from rewards.errors import UsageError
+from workbench.app.desk import Desk
+from workbench.app.drafts import Drafts, state_folder
+from workbench.app.engine import Engine
+from workbench.app.project_files import ProjectFiles, open_project
+from workbench.app.shelf import Shelf
+
+MAX_DESKS = 12
+KEY = re.compile(r"[a-z0-9]{8,40}")
+
+
+class Bench:
+    """One server's project; `desk(key)` is the desk of the tab that calls itself `key`.
+
+    A desk that nobody has looked at for longest makes room when there are too many. Its text is in a draft.
+    """
+
+    def __init__(
+        self, project: ProjectFiles, engine: Callable[[], Engine], drafts: Path | None = None
+    ) -> None:
+        self.project = project
+        self._engine = engine
+        self._scratch = Path(tempfile.mkdtemp(prefix="reward-workbench-")).resolve()
+        self._desks: dict[str, Desk] = {}
+        self._lock = threading.Lock()
+        self.shelf = Shelf(project, Drafts(drafts or state_folder()), self._scratch)
+
+    @classmethod
+    def open(cls, target: str | Path, samples: Sequence[Path], engine: Callable[[], Engine]) -> Bench:
+        """Open a target; nothing of it is run before a desk is asked for."""
+        return cls(open_project(target, samples), engine)
+
+    def desk(self, key: str) -> Desk:
+        """The desk called `key`, made on first use.
+
+        Raises:
+            UsageError: `key` is no desk's name.
+        """
+        if not KEY.fullmatch(key):
+            raise UsageError("that is not the name of a desk")
+        with self._lock:
+            found = self._desks.get(key)
+            if found is None:
+                spare = self._crowded()
+                found = self._desks[key] = Desk(key, self.shelf, self._engine())
+            else:
+                spare = None
+            found.touched = time.monotonic()
+        if spare is not None:
+            spare.close()
+        return found
+
+    def _crowded(self) -> Desk | None:
+        if len(self._desks) < MAX_DESKS:
+            return None
+        oldest = min(self._desks.values(), key=lambda desk: desk.touched)
+        return self._desks.pop(oldest.key)
+
+    def close(self) -> None:
+        """End every desk with its processes and remove the scratch folder."""
+        with self._lock:
+            desks, self._desks = list(self._desks.values()), {}
+        for desk in desks:
+            desk.close()
+        shutil.rmtree(self._scratch, ignore_errors=True)

@@ -1,0 +1,401 @@
+"""One visitor's desk: the text in the editor, the run it started, and the last good board.
+
+A desk is a small state machine around one background thread. Every change of the text starts a new run and ends
+the old one; the board of the last run that worked stays, marked stale, while the newest text is broken. Whoever
+watches waits for `version` to move on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewards.errors import RewardWorkbenchError, UsageError
+from workbench.app.drafts import digest
+from workbench.app.engine import Engine, Stopped
+from workbench.app.project_files import mirror, read_source, save_source
+from workbench.app.shelf import Shelf
+from workbench.app.view.board import Board
+from workbench.app.view.problems import board_problems, load_problem, sample_problems
+from workbench.app.view.rows import View, order
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The last good result: `folder` is the mirror it was scored from, which explanations are made from too."""
+
+    run: int
+    board: Board
+    seconds: float
+    folder: Path
+    target: str
+    sources: Mapping[str, str]
+    explained: dict[int, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass
+class Sheet:
+    """One file on the desk: the text being edited and what is known of the file itself."""
+
+    text: str
+    disk: str  # digest of the file's content as last seen
+    placed: int = 0  # counts texts that came from elsewhere than the editor, which the editor must take over
+    conflict: bool = False
+
+    @property
+    def dirty(self) -> bool:
+        """Whether there is something to save."""
+        return digest(self.text) != self.disk
+
+
+class Desk:
+    """See the module's docstring; every public method may be called from any thread."""
+
+    def __init__(self, key: str, shelf: Shelf, engine: Engine) -> None:
+        self.key = key
+        self.shelf = shelf
+        self.engine = engine
+        self.file = shelf.project.files[0]
+        self.version = 1
+        self.run = 0
+        self.status = "running"  # running | scored | broken | nothing
+        self.progress: tuple[int, str] | None = None
+        self.problem: dict[str, Any] | None = None
+        self.notice: str | None = None
+        self.shown: Shown | None = None
+        self.touched = time.monotonic()
+        self._lock = threading.RLock()
+        self._wake = threading.Condition(self._lock)
+        self._wanted = 0
+        self._closed = False
+        self._behind = False  # the text moved on without a run
+        self._waiters: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = []
+        self._explaining = threading.Lock()
+        self._order = lru_cache(maxsize=8)(self._make_order)
+        self.sheets = {file: self._sheet(file) for file in shelf.project.files}
+        self._seen = shelf.stamps()
+        self._thread = threading.Thread(target=self._work, name=f"desk-{key}", daemon=True)
+        self._thread.start()
+        self.start_run()
+
+    # ---------------------------------------------------------------- text
+
+    def _sheet(self, file: str) -> Sheet:
+        path = self.shelf.project.path(file)
+        try:
+            text = read_source(path)
+        except UsageError as error:
+            self.notice = str(error)
+            return Sheet("", digest(""))
+        draft = self.shelf.drafts.read(path)
+        if draft is None or digest(draft.text) == digest(text):
+            return Sheet(text, digest(text))
+        return Sheet(draft.text, digest(text), conflict=draft.base != digest(text))
+
+    def open(self, file: str) -> None:
+        """Put another file of the project under the editor."""
+        with self._lock:
+            self.shelf.project.path(file)
+            self.file = file
+            self._changed()
+
+    def edit(
+        self, file: str, text: str, *, run: bool = True, force: bool = False, base: str | None = None
+    ) -> int:
+        """Take the editor's text, keep it as a draft, and score it; returns the number of the run.
+
+        An unchanged text starts no run unless `force`. `base` is the digest of the file the text was written
+        on; where the file is another by now, the draft is marked as in conflict with it.
+        """
+        with self._lock:
+            sheet = self._known(file)
+            same = text == sheet.text
+            if not same:
+                sheet.text = text
+                sheet.conflict = sheet.dirty and (sheet.conflict or base not in (None, sheet.disk))
+                self._keep_draft(file, sheet)
+            if run and (not same or force or self._behind):
+                return self.start_run()
+            self._behind = self._behind or not same
+            self._changed()
+            return self.run
+
+    def save(self, file: str, text: str, *, force: bool = False) -> str | None:
+        """Write the text to the user's file; None when done, else the sentence that says why not.
+
+        With `force` a file that changed on disk meanwhile is overwritten.
+        """
+        with self._lock:
+            sheet = self._known(file)
+            path = self.shelf.project.path(file)
+            if text != sheet.text:
+                sheet.text = text
+                self.start_run()
+            kept = self._keep_draft(file, sheet)
+            self._look_at(file, sheet)
+            if sheet.conflict and not force:
+                self._changed()
+                return f"{file} was changed by another program since you began; nothing was written"
+            try:
+                save_source(path, text)
+            except RewardWorkbenchError as error:
+                self._changed()
+                return f"{error}. " + (
+                    "Your text is kept as a draft." if kept else "Your text is only in this tab."
+                )
+            sheet.disk, sheet.conflict = digest(text), False
+            self.shelf.drafts.drop(path)
+            self._seen = self.shelf.stamps()
+            self._changed()
+            return None
+
+    def take_file(self, file: str) -> None:
+        """Drop the draft: the text becomes what is in the file."""
+        with self._lock:
+            sheet = self._known(file)
+            text = read_source(self.shelf.project.path(file))
+            sheet.text, sheet.disk, sheet.conflict = text, digest(text), False
+            sheet.placed += 1
+            self.shelf.drafts.drop(self.shelf.project.path(file))
+            self.start_run()
+
+    def keep_draft(self, file: str) -> None:
+        """Settle a conflict in favour of the draft; the file is overwritten when it is saved."""
+        with self._lock:
+            self._known(file).conflict = False
+            self._changed()
+
+    def look_at_disk(self) -> None:
+        """Take over what other programs changed: files without a draft at once, samples and helpers by a new run."""
+        stamps = self.shelf.stamps()
+        with self._lock:
+            if stamps == self._seen:
+                return
+            moved = {
+                path for path in stamps.keys() | self._seen.keys() if stamps.get(path) != self._seen.get(path)
+            }
+            self._seen = stamps
+            for file, sheet in self.sheets.items():
+                if self.shelf.project.path(file) in moved:
+                    self._look_at(file, sheet)
+            if moved & set(self.shelf.sample_files()):
+                self.shelf.reload_samples()
+            self.start_run()
+
+    def _look_at(self, file: str, sheet: Sheet) -> None:
+        try:
+            text = read_source(self.shelf.project.path(file))
+        except UsageError:
+            return  # gone or half written; saving will say so
+        if digest(text) == sheet.disk:
+            return
+        clean = not sheet.dirty
+        sheet.disk = digest(text)
+        if clean:
+            sheet.text = text
+            sheet.placed += 1
+        else:
+            sheet.conflict = sheet.dirty
+
+    def _known(self, file: str) -> Sheet:
+        self.shelf.project.path(file)
+        return self.sheets[file]
+
+    def _keep_draft(self, file: str, sheet: Sheet) -> bool:
+        path = self.shelf.project.path(file)
+        if not sheet.dirty:
+            self.shelf.drafts.drop(path)
+            return True
+        try:
+            self.shelf.drafts.write(path, sheet.text, sheet.disk)
+        except RewardWorkbenchError as error:
+            self.notice = f"Drafts are not kept: {error}. Keep this tab open until you have saved."
+            return False
+        self.notice = None
+        return True
+
+    # ---------------------------------------------------------------- runs
+
+    def start_run(self) -> int:
+        """End what runs and score the current texts; returns the number of the new run."""
+        with self._lock:
+            self.run += 1
+            self._wanted = self.run
+            self.status, self.progress, self._behind = "running", None, False
+            self.engine.stop()
+            self._changed()
+            self._wake.notify_all()
+            return self.run
+
+    def _work(self) -> None:
+        done = 0
+        while True:
+            with self._lock:
+                while self._wanted == done and not self._closed:
+                    self._wake.wait()
+                if self._closed:
+                    return
+                done = self._wanted
+                texts = {file: sheet.text for file, sheet in self.sheets.items() if sheet.dirty}
+                sources = {file: sheet.text for file, sheet in self.sheets.items()}
+            self._one_run(done, texts, sources)
+
+    def _one_run(self, run: int, texts: Mapping[str, str], sources: Mapping[str, str]) -> None:
+        started = time.perf_counter()
+        folder = self.shelf.scratch / f"{self.key}-{run}"
+        try:
+            samples = self.shelf.samples
+            mirror(self.shelf.project.root, texts, folder)
+            target = self.shelf.project.in_mirror(folder)
+            board = self.engine.score(target, samples, lambda *step: self._progress(run, step))
+        except Stopped:
+            shutil.rmtree(folder, ignore_errors=True)
+        except RewardWorkbenchError as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            self._publish(run, problem=load_problem(self._real_paths(str(error), folder), self.file))
+        except Exception:  # a fault of ours must not leave the page waiting for ever
+            log.exception("run %d failed", run)
+            shutil.rmtree(folder, ignore_errors=True)
+            text = "Reward Workbench itself failed; the terminal it was started in shows the traceback"
+            self._publish(run, problem=load_problem(text, self.file))
+        else:
+            seconds = time.perf_counter() - started
+            self._publish(run, shown=Shown(run, board, seconds, folder, target, sources))
+
+    def _progress(self, run: int, step: tuple[int, str]) -> None:
+        with self._lock:
+            if run == self._wanted:
+                self.progress = step
+                self._changed()
+
+    def _publish(
+        self, run: int, *, shown: Shown | None = None, problem: dict[str, Any] | None = None
+    ) -> None:
+        with self._lock:
+            if run != self._wanted:  # a newer text is waiting; the board of this one is not what is asked for
+                if shown is not None:
+                    shutil.rmtree(shown.folder, ignore_errors=True)
+                return
+            self.progress, self.problem = None, problem
+            self.status = "broken" if shown is None else "scored"
+            if shown is not None:
+                if self.shown is not None:
+                    shutil.rmtree(self.shown.folder, ignore_errors=True)
+                self.shown = shown
+                self._order.cache_clear()
+            self._changed()
+
+    def _real_paths(self, sentence: str, folder: Path) -> str:
+        return sentence.replace(f"{folder}/", "").replace(str(folder), str(self.shelf.project.root))
+
+    # ---------------------------------------------------------------- reading
+
+    @property
+    def stale(self) -> bool:
+        """Whether the shown scores are of another text than the one in the editor, and no run is under way."""
+        return self.shown is not None and (self.status == "broken" or self._behind)
+
+    def rows(self, view: View) -> tuple[Shown, NDArray[np.intp]]:
+        """The shown board and its rows in the order of `view`.
+
+        Raises:
+            UsageError: nothing has been scored yet.
+        """
+        with self._lock:
+            shown = self.require_shown()
+            return shown, self._order(shown.run, view)
+
+    def _make_order(self, run: int, view: View) -> NDArray[np.intp]:
+        assert self.shown is not None
+        assert self.shown.run == run
+        return order(self.shown.board, view)
+
+    def require_shown(self) -> Shown:
+        """The last good result.
+
+        Raises:
+            UsageError: nothing has been scored yet.
+        """
+        if self.shown is None:
+            raise UsageError("nothing has been scored yet")
+        return self.shown
+
+    def explain(self, row: int) -> tuple[Shown, Mapping[str, Any]]:
+        """The partial credit of a row of the shown board, made once and kept; runs the rewards in a worker.
+
+        Raises:
+            UsageError: no such row.
+            Stopped: the text changed meanwhile.
+        """
+        shown = self.require_shown()
+        if not 0 <= row < len(shown.board):
+            raise UsageError(f"there is no row {row}")
+        with self._explaining:
+            if row not in shown.explained:
+                shown.explained[row] = self.engine.explain(shown.target, self.shelf.samples, row)
+        return shown, shown.explained[row]
+
+    def problems(self) -> list[dict[str, Any]]:
+        """The diagnostics of the newest text and, where it runs, of its rows."""
+        if self.status == "broken" and self.problem is not None:
+            return [self.problem]
+        found = [] if self.shown is None else board_problems(self.shown.board, self.file)
+        return found + sample_problems(self.shelf.skipped)
+
+    # ---------------------------------------------------------------- waiting
+
+    def _changed(self) -> None:
+        self.version += 1
+        waiters, self._waiters = self._waiters, []
+        for loop, future in waiters:
+            try:
+                loop.call_soon_threadsafe(_settle, future)
+            except RuntimeError:
+                continue  # that loop has ended; nobody waits there any more
+
+    async def changed(self, after: int, seconds: float) -> bool:
+        """Wait until the desk's version is another than `after`; False when `seconds` passed without."""
+        self.touched = time.monotonic()
+        with self._lock:
+            if self.version != after or self._closed:
+                return True
+            loop = asyncio.get_running_loop()
+            future: asyncio.Future[None] = loop.create_future()
+            self._waiters.append((loop, future))
+        try:
+            await asyncio.wait_for(future, seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    @property
+    def closed(self) -> bool:
+        """Whether the desk has been cleared."""
+        return self._closed
+
+    def close(self) -> None:
+        """End the desk's thread and processes; drafts stay."""
+        with self._lock:
+            self._closed = True
+            self._changed()
+            self._wake.notify_all()
+        self.engine.stop()
+        self._thread.join(timeout=5)
+
+
+def _settle(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)

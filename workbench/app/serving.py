@@ -1,0 +1,98 @@
+"""From a target to a running server, told step by step; works with and without a screen."""
+
+from __future__ import annotations
+
+import os
+import sys
+import webbrowser
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from rewards.errors import UsageError
+from rewards.running import Runner
+from workbench.app.bench import Bench
+from workbench.app.engine import PRELOAD, ProcessEngine
+from workbench.app.launch import Address, build_app, choose_secret, clean_environment, listen, run_server
+
+EXAMPLE = "example-project"
+DEFAULT_PORT = 7860
+
+
+def serve_target(
+    target: str | None,
+    *,
+    samples: Sequence[Path],
+    host: str,
+    port: int | None,
+    allow_hosts: Sequence[str],
+    root_path: str,
+    say: Callable[[str], None],
+) -> None:
+    """Serve the app on `target` until it is stopped; `say` gets one line for each thing done.
+
+    Raises:
+        RewardWorkbenchError: nothing to open, port taken, gradio missing, no password for an open host.
+    """
+    clean_environment(os.environ)
+    secret, is_password = choose_secret(host, os.environ)
+    root_path = checked_root_path(root_path)
+    target = target if target is not None else example_project(say)
+    with Runner(spawn=True, preload=PRELOAD) as runner:  # early: it loads while gradio does
+        bench = Bench.open(target, samples, lambda: ProcessEngine(runner))
+        try:
+            say(f"opening {bench.project.name} ({bench.project.root})")
+            for path in bench.project.samples:
+                say(f"completions from {path}")
+            server = listen(host, DEFAULT_PORT if port is None else port, exactly=port is not None)
+            address = Address(
+                host, server.getsockname()[1], secret, is_password, tuple(allow_hosts), root_path
+            )
+            say("loading the app (a few seconds)")
+            app = build_app(bench, address)
+            say(f"\n  Reward Workbench is at  {address.url}\n")
+            say("Reward code runs with your rights. Ctrl+C ends the server; drafts are kept.")
+            open_browser(address.url)
+            run_server(app, [server])
+        finally:
+            bench.close()
+
+
+def example_project(say: Callable[[str], None]) -> str:
+    """The example project in the current folder, made if it is not there.
+
+    Raises:
+        UsageError: the current folder cannot be written.
+    """
+    from workbench.project import create_from_template
+
+    folder = Path(EXAMPLE)
+    if not (folder / "rewardset.toml").is_file():
+        create_from_template(folder)
+        say(f"made the example project in {folder.resolve()}")
+    return str(folder)
+
+
+def checked_root_path(text: str) -> str:
+    """A proxy's path with a slash in front and none behind, or "".
+
+    Raises:
+        UsageError: it is no plain path.
+    """
+    path = "/" + text.strip("/") if text.strip("/") else ""
+    if any(not (char.isalnum() or char in "/-_.~") for char in path) or "//" in path or ".." in path:
+        raise UsageError(f"--root-path {text}: must be a plain path such as /proxy/7860")
+    return path
+
+
+def open_browser(url: str) -> bool:
+    """Open the page where there is a screen and a person at a terminal; True if a browser was asked to."""
+    if not sys.stderr.isatty():
+        return False
+    if sys.platform.startswith("linux") and not (
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    ):
+        return False
+    try:
+        return webbrowser.open(url)
+    except webbrowser.Error:
+        return False

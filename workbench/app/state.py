@@ -1,0 +1,57 @@
+"""The one message a tab waits for: everything on the page but the table's rows and the detail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.app.desk import Desk
+from workbench.app.drafts import digest
+from workbench.app.view.rows import chips
+from workbench.app.view.tiles import tiles
+
+MAX_PRINTED = 4_000
+
+
+def desk_state(desk: Desk) -> dict[str, Any]:
+    """JSON of the desk as it stands; its size does not depend on the number of rows."""
+    shown, sheet = desk.shown, desk.sheets[desk.file]
+    state: dict[str, Any] = {
+        "version": desk.version,
+        "run": desk.run,
+        "status": desk.status,
+        "progress": list(desk.progress) if desk.progress else None,
+        "problems": desk.problems(),
+        "notice": desk.notice,
+        "file": {
+            "name": desk.file,
+            "files": list(desk.sheets),
+            "unsaved": [name for name, each in desk.sheets.items() if each.dirty],
+            "conflict": sheet.conflict,
+            "disk": sheet.disk,
+            "placed": sheet.placed,
+        },
+        "project": {
+            "name": desk.shelf.project.name,
+            "place": str(desk.shelf.project.root),
+            "key": digest(str(desk.shelf.project.root)),
+            "samples": [path.name for path in desk.shelf.sample_files()],
+        },
+        "shown": None,
+    }
+    if shown is not None:
+        board = shown.board
+        state["shown"] = {
+            "run": shown.run,
+            "stale": desk.stale,
+            "rows": len(board),
+            "groups": len(board.members),
+            "seconds": round(shown.seconds, 4),
+            "columns": [column.to_json() for column in board.columns],
+            "total": list(board.total_bounds),
+            "tiles": tiles(board),
+            "chips": chips(board),
+            "aggregation": board.aggregation,
+            "scale": board.scale_rewards,
+            "printed": board.printed[-MAX_PRINTED:],
+        }
+    return state

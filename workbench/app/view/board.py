@@ -1,0 +1,156 @@
+"""A board: one scored version of the rewards over all rows, in the form the page asks questions of.
+
+It is made once a run, from the score table and the samples, and never changes afterwards; sorting, filtering
+and every number on the page are read from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewards.contract import Status, completion_text
+from rewards.groups import GroupStatistics, group_statistics
+from workbench.app.view.numbers import Cell, cell
+
+Bounds = tuple[float, float]
+
+CUSTOMARY: tuple[Bounds, ...] = ((0.0, 1.0), (-1.0, 0.0), (-1.0, 1.0))
+"""Ranges a reward without a declared one is taken to have, if its scores fit."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One reward as a column: `low` and `high` bound its colour scale, `declared` if the author gave them."""
+
+    name: str
+    weight: float
+    low: float
+    high: float
+    declared: bool
+    seconds: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "name": self.name,
+            "weight": cell(self.weight),
+            "low": cell(self.low),
+            "high": cell(self.high),
+            "declared": self.declared,
+        }
+
+
+@dataclass(frozen=True)
+class Board:
+    """Scores of n rows by k rewards and what the rows are.
+
+    `scores` is (n, k) float64 with NaN where there is no number, `status` (n, k) of `Status`, `errors` maps
+    (row, reward) to its sentence. `prompts` and `completions` are as in the samples, `values` the other columns.
+    """
+
+    columns: list[Column]
+    scores: NDArray[np.float64]
+    status: NDArray[np.uint8]
+    errors: Mapping[tuple[int, str], str]
+    totals: NDArray[np.float64]
+    advantages: NDArray[np.float64]
+    groups: list[str]
+    labels: list[str | None]
+    ids: list[str]
+    prompts: Sequence[Any]
+    completions: Sequence[Any]
+    values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    aggregation: str = "sum_then_normalize"
+    scale_rewards: str = "group"
+    printed: str = ""
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.completions)
+
+    @property
+    def names(self) -> list[str]:
+        """The rewards, in the order of their columns."""
+        return [column.name for column in self.columns]
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The text each row is judged by."""
+        return [completion_text(completion) for completion in self.completions]
+
+    @cached_property
+    def statistics(self) -> GroupStatistics:
+        """Mean and spread of the totals in each group."""
+        return group_statistics(self.scores, [column.weight for column in self.columns], self.groups)
+
+    @cached_property
+    def members(self) -> dict[str, list[int]]:
+        """Group name to its rows."""
+        found: dict[str, list[int]] = {}
+        for row, group in enumerate(self.groups):
+            found.setdefault(group, []).append(row)
+        return found
+
+    @cached_property
+    def dead(self) -> NDArray[np.bool_]:
+        """(n,): True for rows of a group that teaches nothing because its totals are all equal."""
+        names = {
+            name
+            for name, dead, size in zip(
+                self.statistics.names, self.statistics.zero_spread, self.statistics.size, strict=True
+            )
+            if dead and size > 1
+        }
+        return np.array([group in names for group in self.groups], dtype=bool)
+
+    @cached_property
+    def failed(self) -> NDArray[np.bool_]:
+        """(n,): True where a reward raised, ran out of time, or returned what is no usable number."""
+        worst = (self.status >= Status.WRONG_TYPE) | (self.status == Status.INFINITE)
+        return np.asarray(worst.any(axis=1), dtype=bool)
+
+    @cached_property
+    def abstained(self) -> NDArray[np.bool_]:
+        """(n,): True where a reward gave None or NaN."""
+        none = (self.status == Status.ABSTAINED) | (self.status == Status.NAN)
+        return np.asarray(none.any(axis=1), dtype=bool)
+
+    @cached_property
+    def total_bounds(self) -> Bounds:
+        """The range totals can have: the weighted ranges of the rewards, added up."""
+        low = sum(min(c.weight * c.low, c.weight * c.high) for c in self.columns)
+        high = sum(max(c.weight * c.low, c.weight * c.high) for c in self.columns)
+        return (low, high) if low < high else (low, low + 1.0)
+
+    def cells(self, row: int) -> list[Cell]:
+        """The row's scores, one a reward, as the page shows them."""
+        return [cell(self.scores[row, index], self.status[row, index]) for index in range(len(self.columns))]
+
+
+def bounds(scores: NDArray[np.float64], declared: Bounds | None) -> Bounds:
+    """The range a reward's colours run over: the declared one, else a customary one, else what is there.
+
+    >>> bounds(np.array([0.0, 0.25]), None), bounds(np.array([-3.0, 1.0]), None)
+    ((0.0, 1.0), (-3.0, 3.0))
+    """
+    if declared is not None and declared[0] < declared[1]:
+        return declared
+    finite = scores[np.isfinite(scores)]
+    if not len(finite):
+        return 0.0, 1.0
+    least, most = float(finite.min()), float(finite.max())
+    for low, high in CUSTOMARY:
+        if low <= least and most <= high:
+            return low, high
+    if least >= 0:
+        return 0.0, most
+    if most <= 0:
+        return least, 0.0
+    reach = max(-least, most)
+    return -reach, reach

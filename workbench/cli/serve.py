@@ -1,0 +1,43 @@
+"""`reward-workbench serve`: the app."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def serve(
+    target: Annotated[
+        str | None,
+        typer.Argument(help="Project folder, file.py or file.py::function; default: the example project."),
+    ] = None,
+    samples: Annotated[
+        list[Path] | None,
+        typer.Option("--samples", help="Completions to look at; default: those of the manifest."),
+    ] = None,
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int | None, typer.Option("--port", min=0, max=65535, help="Default: 7860, or the next free one.")
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", help="Another name this server is reached by, e.g. behind a proxy."),
+    ] = None,
+    root_path: Annotated[
+        str, typer.Option("--root-path", help="Path under which a proxy shows this server, e.g. /proxy/7860.")
+    ] = "",
+) -> None:
+    """Open the workbench in a browser: write rewards and see at once what they pay, and for what."""
+    from workbench.app.serving import serve_target
+
+    serve_target(
+        target,
+        samples=samples or [],
+        host=host,
+        port=port,
+        allow_hosts=allow_host or [],
+        root_path=root_path,
+        say=lambda line: typer.echo(line, err=True),
+    )
