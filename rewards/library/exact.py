@@ -35,7 +35,7 @@ def exact_match(
     Args:
         completions: chat or plain text.
         answer: column with the references: text or numbers.
-        answer_forms: the forms an answer may have, of "tag", "boxed", "hash", "line", "whole".
+        answer_forms: the forms an answer may have, of "tag", "boxed", "hash", "line", "whole", "number".
         ignore_case: whether upper and lower case are the same.
 
     Returns:

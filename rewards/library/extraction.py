@@ -16,12 +16,15 @@ from dataclasses import dataclass
 from typing import Any
 
 FORMS = ("tag", "boxed", "hash", "line", "whole")
-"""The forms an answer may have; see `find_answer`."""
+"""The forms an answer may have unless others are asked for; see `find_answer`."""
+
+ALL_FORMS = (*FORMS, "number")
 
 _LINE = re.compile(r"(?i:\banswer[ \t*_]*(?:is\b|[:=]))|^[ \t*_>-]*A:", re.MULTILINE)
 _BRACE = re.compile(r"(?<!\\)[{}]")
 _BOX = r"\boxed{"
 _DECORATION = " \t\r\n*_`:=>"
+_LAST_NUMBER = re.compile(r"(?:(?<![\w)\]])[-\u2212\u2013])?(?:[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?)")
 _TAG_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 
 
@@ -98,7 +101,8 @@ def find_answer(text: str, *, forms: Iterable[str] = FORMS, tag: str = "answer")
     - "boxed": `\boxed{7}`;
     - "hash": `#### 7` on the last line;
     - "line": `A: 7` at the start of a line, `Answer: 7`, `the answer is 7`, up to the end of the line;
-    - "whole": everything, where no other form is there.
+    - "whole": everything, where no other form is there;
+    - "number" (only where it is asked for): the last number of the text, where no other form is there.
 
     Args:
         text: the completion.
@@ -122,10 +126,10 @@ def check_forms(name: str, forms: Any) -> tuple[str, ...]:
     Raises:
         ValueError: it is no list of known forms; names the reward and the value.
     """
-    if isinstance(forms, (list, tuple)) and forms and all(form in FORMS for form in forms):
+    if isinstance(forms, (list, tuple)) and forms and all(form in ALL_FORMS for form in forms):
         return tuple(forms)
     raise ValueError(
-        f"reward '{name}': answer_forms={forms!r} must be a list of some of {', '.join(FORMS)}; "
+        f"reward '{name}': answer_forms={forms!r} must be a list of some of {', '.join(ALL_FORMS)}; "
         "if the data have a column of that name, rename it"
     )
 
@@ -157,9 +161,10 @@ def _find(text: str, start: int, end: int, forms: tuple[str, ...], tag: str) -> 
     )
     there = [one for one in found if one is not None]
     if not there:
-        return _found(text, start, end, "whole") if "whole" in forms else None
+        number = _last_number(text, start, end) if "number" in forms else None
+        return number or (_found(text, start, end, "whole") if "whole" in forms else None)
     last = max(there, key=lambda one: one.end)
-    others = tuple(form for form in forms if form not in (last.form, "whole"))
+    others = tuple(form for form in forms if form not in (last.form, "whole", "number"))
     return _find(text, last.start, last.end, others, tag) or last
 
 
@@ -198,6 +203,13 @@ def _last_line(text: str, start: int, end: int) -> Found | None:
     stop = text.find("\n", begin, end)
     found = _found(text, begin, stop if stop >= 0 else end, "line")
     return found if found.text else None
+
+
+def _last_number(text: str, start: int, end: int) -> Found | None:
+    last = None
+    for match in _LAST_NUMBER.finditer(text, start, end):
+        last = match
+    return None if last is None else _found(text, *last.span(), "number")
 
 
 def _closing_brace(text: str, start: int, end: int) -> int | None:

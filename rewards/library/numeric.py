@@ -79,7 +79,7 @@ def numeric(
         answer: column with the references.
         relative_tolerance: share of the reference, >= 0.
         absolute_tolerance: >= 0.
-        answer_forms: the forms an answer may have, of "tag", "boxed", "hash", "line", "whole".
+        answer_forms: the forms an answer may have, of "tag", "boxed", "hash", "line", "whole", "number".
 
     Returns:
         One of 0.0, 1.0 per completion; None where the reference is missing or no number.

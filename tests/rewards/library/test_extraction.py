@@ -71,6 +71,15 @@ def test_four_hashes_that_do_not_end_the_text_are_a_heading() -> None:
     assert text_of("#### Step 1\n3 + 4", ("hash",)) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("It fell to -3", "-3"), ("The total is 72 clips, altogether.", "72"), ("15, plus tax", "15"),
+     ("1,200 in total", "1,200"), ("between 5-7", "7"), ("costs $2.50.", "2.50"), ("no digits", None)],
+)  # fmt: skip
+def test_the_last_number_of_the_text_counts_where_that_is_asked_for(text: str, number: str | None) -> None:
+    assert text_of(text, ("line", "number")) == number
+
+
 def test_forms_that_are_not_allowed_are_not_seen() -> None:
     assert text_of("A: 7\n#### 8", ("line",)) == "7"
     assert text_of("7", ("tag", "boxed")) is None
