@@ -12,20 +12,16 @@ ROLES = ("group", "label", "expected", "id")
 
 def flat_draft(raw: Raw, mapped: Mapping[str, str]) -> Draft:
     """The draft of a record with `prompt` and `completion`; every other key is a column or a role."""
-    values = raw.values
+    columns = dict(raw.values)
     for name in ("completion", "prompt"):
-        if name not in values:
+        if name not in columns:
             raise RowError(f"no `{name}`")
-    draft = Draft(raw.line, values["prompt"], values["completion"], columns={})
-    for name, value in values.items():
-        if name in ("prompt", "completion"):
-            continue
-        if name in ROLES:
-            setattr(draft, name, value)
-            if mapped.get(name) != name:
-                continue
-        draft.columns[name] = value
-    draft.step = step_of(values.get("step"))
+    draft = Draft(raw.line, columns.pop("prompt"), columns.pop("completion"), columns)
+    for name in ROLES:
+        if name in columns:
+            setattr(draft, name, columns[name] if mapped.get(name) == name else columns.pop(name))
+    if "step" in columns:
+        draft.step = step_of(columns["step"])
     return draft
 
 
