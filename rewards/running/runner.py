@@ -28,8 +28,8 @@ from rewards.errors import LoadError, RewardWorkbenchError, WorkerDied, WorkerEr
 from rewards.rewardset import SetDescription
 from rewards.running.wire import decode_answer, receive_bytes, send_object
 
-LOAD_TIMEOUT_S = 30.0
-"""Seconds a user's file may take to import."""
+LOAD_TIMEOUT_S = float(os.environ.get("REWARD_WORKBENCH_LOAD_TIMEOUT_S", "30"))
+"""Seconds a user's file may take to import; the environment variable of that name changes it."""
 
 
 class Runner:
