@@ -23,7 +23,7 @@ def incremental_format(
 
     The opening and the closing tags earn equal shares of 1.0 (0.25 each for two blocks). A tag earns its share
     only where it stands once in the text and after the tags before it; a closing tag only where its block was
-    opened and is not blank. Each character after the last closing tag, white space at the end apart, costs 0.001,
+    opened and is not blank. Each character after the last closing tag, white space around them apart, costs 0.001,
     at most that tag's own share: adding a missing tag in its place never costs anything, and repeating one never
     pays.
 
@@ -40,7 +40,7 @@ def incremental_format(
     >>> incremental_format(["<reasoning>3+4</reasoning><answer>7</answer>", "<reasoning>3+4</reasoning>", "7"])
     [1.0, 0.5, 0.0]
     >>> incremental_format(["<reasoning>3+4</reasoning><answer>7</answer> Bye", "<answer><answer><answer>"])
-    [0.996, 0.0]
+    [0.997, 0.0]
     """
     tags = check_tags("incremental_format", tag_names)
     return [_incremental(completion_text(completion), tags) for completion in completions]
@@ -61,10 +61,11 @@ def _incremental(text: str, tags: Sequence[str]) -> float:
         if closed:
             place = end + len(closing)
             score += credit(closing, share, of=share, span=(end, place))
-    trailing = text[place:].rstrip() if closed else ""
+    trailing = text[place:].strip() if closed else ""
     if trailing:
         cost = min(PENALTY * len(trailing), share)
-        score += credit("text after the last tag", -cost, of=0.0, span=(place, place + len(trailing)))
+        start = text.find(trailing, place)
+        score += credit("text after the last tag", -cost, of=0.0, span=(start, start + len(trailing)))
     return max(score, 0.0)
 
 
