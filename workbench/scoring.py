@@ -6,6 +6,7 @@ The rewards run in a worker process (`rewards.running`); totals and advantages a
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -145,20 +146,11 @@ def score(
         LoadError, TargetError, ManifestError: the target cannot be loaded.
         MissingColumnError: the samples lack a column that a reward requires.
     """
-    if runner is None:
-        with Runner() as own:
-            return score(
-                target,
-                samples,
-                runner=own,
-                only=only,
-                weights=weights,
-                tokenizer=tokenizer,
-                jobs=jobs,
-                progress=progress,
-            )
     batch = samples.batch(tokenizer)
-    with runner.worker(target, batch) as worker:
+    with contextlib.ExitStack() as stack:
+        if runner is None:
+            runner = stack.enter_context(Runner(batch=batch))
+        worker = stack.enter_context(runner.worker(target, batch))
         description = worker.description.only(list(only)) if only else worker.description
         description.require_columns(samples.columns)
         calls = samples.step_rows()

@@ -39,9 +39,12 @@ class Runner:
         spawn: start the template as a fresh interpreter (needed where this process has threads or is large:
             app, trainer); otherwise it is forked from this process, which is quicker.
         preload: modules a spawned template imports, so that workers have them at once.
+        batch: rows that a forked template inherits as they are, without being sent.
     """
 
-    def __init__(self, *, spawn: bool = False, preload: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, *, spawn: bool = False, preload: tuple[str, ...] = (), batch: Batch | None = None
+    ) -> None:
         self._spawn = spawn or threading.active_count() > 1 or not sys.platform.startswith("linux")
         self._preload = preload
         self._lock = threading.RLock()
@@ -50,6 +53,7 @@ class Runner:
         self._forked: int | None = None
         self._keys = itertools.count(1)
         self._held: list[tuple[int, Batch]] = []
+        self._first = batch
         self._start()
 
     def __enter__(self) -> Runner:
@@ -75,10 +79,10 @@ class Runner:
         else:
             self._forked = os.fork()
             if self._forked == 0:
-                _become_template(theirs)
+                _become_template(theirs, {} if self._first is None else {0: self._first})
         theirs.close()
         self._control = ours
-        self._held = []
+        self._held = [(0, self._first)] if self._forked and self._first is not None else []
 
     def close(self) -> None:
         """End the template and every worker."""
@@ -112,7 +116,7 @@ class Runner:
     def _hold(self, batch: Batch | None) -> int:
         """Give the template a batch once; workers forked later inherit it."""
         if batch is None or not len(batch):
-            return 0
+            return -1
         for key, held in self._held:
             if held is batch:
                 return key
@@ -170,7 +174,7 @@ class Runner:
             return worker.description
 
 
-def _become_template(control: socket.socket) -> None:
+def _become_template(control: socket.socket, held: dict[int, Batch]) -> None:
     status = 1
     try:
         keep = control.fileno()
@@ -178,7 +182,7 @@ def _become_template(control: socket.socket) -> None:
         os.closerange(keep + 1, 65536)
         from rewards.running.template import serve
 
-        serve(control)
+        serve(control, dict(held))
         status = 0
     finally:
         os._exit(status)

@@ -36,8 +36,8 @@ def main() -> None:
     os._exit(0)
 
 
-def serve(control: socket.socket) -> None:
-    """Answer the parent's requests until it is gone."""
+def serve(control: socket.socket, held: dict[int, Any] | None = None) -> None:
+    """Answer the parent's requests until it is gone; `held` are batches inherited from it, by key."""
     import numpy  # noqa: F401  # so that no worker has to import them
 
     import rewards.running.child  # noqa: F401
@@ -45,7 +45,7 @@ def serve(control: socket.socket) -> None:
     _own_process()
     gc.collect()
     gc.freeze()
-    _Template(control).run()
+    _Template(control, held or {}).run()
 
 
 def _own_process() -> None:
@@ -65,10 +65,10 @@ def process_control(option: int, value: int) -> None:
 
 
 class _Template:
-    def __init__(self, control: socket.socket) -> None:
+    def __init__(self, control: socket.socket, held: dict[int, Any]) -> None:
         self.control = control
         self.workers: dict[int, socket.socket] = {}
-        self.held: dict[int, Any] = {}
+        self.held = held
         self.selector = selectors.DefaultSelector()
         self.selector.register(control, selectors.EVENT_READ)
         # children are noticed through a signal that only writes into a pipe
