@@ -17,6 +17,7 @@ from rewards.credits import recording
 from rewards.marks import mark_of
 
 MEMBERS = [getattr(rewards.library, name) for name in rewards.library.__all__]
+LAWS = settings(max_examples=30)
 every_member = pytest.mark.parametrize("member", MEMBERS, ids=lambda member: member.__name__)
 
 PIECES = [
@@ -58,6 +59,7 @@ def run(member: Callable[..., Any], batch: list[tuple[str, Any]]) -> list[float 
 
 
 @every_member
+@LAWS
 @given(rows)
 def test_scores_keep_the_declared_range_and_none_means_no_reference(
     member: Any, batch: list[tuple[str, Any]]
@@ -69,12 +71,14 @@ def test_scores_keep_the_declared_range_and_none_means_no_reference(
 
 
 @every_member
+@LAWS
 @given(rows)
 def test_a_batch_scores_as_its_rows_do_alone(member: Any, batch: list[tuple[str, Any]]) -> None:
     assert run(member, batch) == [run(member, [row])[0] for row in batch]
 
 
 @every_member
+@LAWS
 @given(texts, answers)
 def test_a_message_list_scores_as_its_text(member: Any, text: str, answer: Any) -> None:
     turns = [{"role": "assistant", "content": "7"}, {"role": "user", "content": "?"}]
@@ -83,6 +87,7 @@ def test_a_message_list_scores_as_its_text(member: Any, text: str, answer: Any) 
 
 
 @every_member
+@LAWS
 @given(texts, answers)
 def test_windows_line_ends_change_no_score_but_that_of_character_counts(
     member: Any, text: str, answer: Any
@@ -94,6 +99,7 @@ def test_windows_line_ends_change_no_score_but_that_of_character_counts(
 
 
 @every_member
+@LAWS
 @given(rows)
 def test_named_credits_add_up_to_each_score(member: Any, batch: list[tuple[str, Any]]) -> None:
     for row in batch:
@@ -136,7 +142,7 @@ def test_an_empty_batch_gives_an_empty_list(member: Any) -> None:
 
 
 @every_member
-@settings(max_examples=20)
+@LAWS
 @given(rows, st.integers())
 def test_the_order_of_the_batch_does_not_matter(member: Any, batch: list[tuple[str, Any]], seed: int) -> None:
     order = list(range(len(batch)))
