@@ -26,6 +26,9 @@ def init(
         files = create_from_template(folder, template or DEFAULT_TEMPLATE)
     elif template is not None:
         raise UsageError("--template and --from are two ways to make a project: give one of them")
+    elif source.suffix != ".py" or not source.is_file():
+        why = "is no Python file" if source.exists() else "does not exist"
+        raise UsageError(f"--from {source} {why}; name the file.py that defines the rewards")
     else:
         from rewards.running import Runner
 
