@@ -32,7 +32,7 @@ export PYTHONSAFEPATH := 1
 
 run: .venv/.has-app
 	@test -e $(PROJECT) || $(BIN)/reward-workbench init $(PROJECT) --template gsm8k
-	@$(BIN)/reward-workbench serve $(PROJECT) --host $(HOST) --port $(PORT)
+	@$(BIN)/reward-workbench serve $(PROJECT) --host $(HOST) --port $(PORT) || test $$? = 130 # Ctrl+C is the usual end
 
 demo: .venv/.has-train
 	@$(BIN)/python demo.py --model $(MODEL)
