@@ -189,6 +189,8 @@ class RewardSubject:
 
     def deadline(self, rows: int) -> float:
         """Seconds a probe over `rows` rows may take: generous beside the base call, never beyond the declaration."""
+        if self.batch is None:
+            return 5.0 + self.patience_s
         usual = self.base.seconds / max(1, len(self.rows))
         return min(5.0 + 20.0 * usual * max(1, rows), 5.0 + self.timeout_s * max(1, rows))
 

@@ -30,7 +30,7 @@ class NobodyScores(SetCheck):
     cost = Cost.TEACHES_NOTHING
 
     def run(self, subject: SetSubject) -> Iterable[Finding]:
-        """One finding with the smallest such row; of a whole prompt abstained by a single reward, information."""
+        """One finding with the smallest such row; where whole prompts are meant to be left out, information."""
         if not subject.members:
             return
         silent: set[int] | None = None
@@ -44,15 +44,19 @@ class NobodyScores(SetCheck):
         total = len(subject.members[0].rows)
         if not silent or len(silent) == total:
             return  # all of them is RW601's matter
+        assert subject.batch is not None
         first = subject.members[0]
         row = first.smallest(sorted(silent))
+        groups = subject.batch.groups
+        scored = {groups[other] for other in first.rows if other not in silent}
+        mixed = any(groups[other] in scored for other in silent)
         declared = all(member.description.entry.abstains for member in subject.members)
         rows_text = "1 sample gets" if len(silent) == 1 else f"{len(silent)} of {total} samples get"
         yield self.finding(
             f"{rows_text} None from every reward of the set: nothing is learnt from them.",
             advice="Add a reward that judges these prompts, or leave them out of the data.",
             cause="silent",
-            severity="info" if declared else "warning",
+            severity="warning" if mixed and not declared else "info",
             evidence=first.evidence(row, got=None, expected="a number from at least one reward"),
             count=len(silent),
         )

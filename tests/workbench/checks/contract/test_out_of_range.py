@@ -1,0 +1,35 @@
+RANGE = "range = [0.0, 1.0]"
+COUNTS = """
+def reward(completions, **kwargs):
+    return [0.25 * c[-1]["content"].count("<answer>") for c in completions]
+"""
+
+
+def test_sample_above_the_declared_range_is_found_with_the_smallest_one(check):
+    source = "def reward(completions, **kwargs): return [len(c[-1]['content']) / 10 for c in completions]"
+    [finding] = check(source, "RW107", declare=RANGE)
+    assert finding.severity == "error"
+    assert "above its declared range [0, 1]: 1.4" in finding.message
+    assert finding.evidence.completion[0]["content"] == "I do not know."
+    assert finding.evidence.expected == "at most 1"
+
+
+def test_score_that_repetition_drives_out_of_the_range_is_found(check):
+    [finding] = check(COUNTS, "RW107", declare=RANGE)
+    assert "written 8 times over" in finding.message
+    assert finding.evidence.got == 2.0
+
+
+def test_score_below_the_range_is_a_finding_of_its_own(check):
+    source = "def reward(completions, **kwargs): return [-0.5 for c in completions]"
+    [finding] = check(source, "RW107", declare=RANGE)
+    assert "below its declared range" in finding.message
+    assert "max(0, score)" in finding.advice
+
+
+def test_capped_score_is_left_alone(check):
+    assert check(COUNTS.replace("0.25 *", "0.25 * min(4,").replace('")', '"))'), "RW107", declare=RANGE) == []
+
+
+def test_reward_without_declared_range_is_left_alone(check):
+    assert check(COUNTS, "RW107") == []

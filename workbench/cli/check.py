@@ -1,0 +1,166 @@
+"""`reward-workbench check`: what is wrong with a reward, before it is trained on."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from workbench.checks.report import Report
+    from workbench.samples import Samples
+
+
+def check(
+    target: Annotated[
+        str | None,
+        typer.Argument(help="Project folder, file.py, file.py::function or package.module:function."),
+    ] = None,
+    samples: Annotated[
+        list[Path] | None,
+        typer.Option("--samples", help="Completions to check with; default: those of the manifest."),
+    ] = None,
+    select: Annotated[
+        str, typer.Option("--select", help="Only checks whose code starts so: RW1,RW601.")
+    ] = "",
+    ignore: Annotated[str, typer.Option("--ignore", help="No checks whose code starts so.")] = "",
+    format: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write there instead of to standard output.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Leave out what takes long, use fewer samples.")
+    ] = False,
+    seal: Annotated[bool, typer.Option("--seal", help="Seal the set if the checks pass.")] = False,
+    verify_seal: Annotated[
+        bool, typer.Option("--verify-seal", help="Only say whether the seal still holds.")
+    ] = False,
+    explain: Annotated[str, typer.Option("--explain", help="Print the manual page of a check: RW104.")] = "",
+    list_checks: Annotated[bool, typer.Option("--list", help="List all checks.")] = False,
+    durations: Annotated[bool, typer.Option("--durations", help="Say how long each check took.")] = False,
+) -> None:
+    """Check rewards as the trainer calls them, with the smallest completion that shows each fault.
+
+    Exit code 0: nothing at or above the level that fails; 1: such findings, or a seal that does not hold.
+    """
+    from rewards.errors import UsageError
+    from workbench.cli.printing import write_output
+
+    if explain:
+        from workbench.checks.manual import page
+        from workbench.checks.selection import explained
+
+        write_output(page(explained(explain)), out)
+    elif list_checks:
+        from workbench.checks.manual import listing
+
+        write_output(listing(), out)
+    elif target is None:
+        raise UsageError(
+            "check needs a TARGET: a project folder, file.py, file.py::function or package.module:function"
+        )
+    elif verify_seal:
+        _verify(target)
+    elif format not in ("text", "json"):
+        raise UsageError(f"--format {format}: known formats are text, json")
+    else:
+        _check(target, samples or [], select, ignore, format, out, quick, seal, durations)
+
+
+def _verify(target: str) -> None:
+    from workbench.sealing import verify_seal
+
+    sealed = verify_seal(target)
+    typer.echo(
+        f"the seal holds: {len(sealed.checks)} checks on {sealed.samples.rows} samples, "
+        f"{sealed.strength} evidence, sealed {sealed.created}"
+    )
+
+
+def _check(
+    target: str,
+    paths: list[Path],
+    select: str,
+    ignore: str,
+    format: str,
+    out: Path | None,
+    quick: bool,
+    seal: bool,
+    durations: bool,
+) -> None:
+    from workbench.cli.printing import notes_to_stderr, write_output
+    from workbench.reports.check_json import check_json
+    from workbench.reports.check_text import check_text
+
+    report, samples = run(target, paths, select=select, ignore=ignore, quick=quick)
+    if format == "json":
+        content = check_json(report)
+    else:
+        content = check_text(report, colour=out is None and sys.stdout.isatty(), durations=durations)
+    write_output(content, out)
+    if durations and format == "json":
+        notes_to_stderr(
+            [f"{code} took {seconds:.3f} s" for code, seconds in report.durations.items()], limit=100
+        )
+    if seal:
+        _seal(report, samples)
+    if report.verdict == "fail":
+        raise typer.Exit(1)
+
+
+def run(
+    target: str, paths: list[Path], *, select: str = "", ignore: str = "", quick: bool = False
+) -> tuple[Report, Samples | None]:
+    """Open a target with its samples and check it; notes and progress go to standard error."""
+    from rewards.targets import parse_target
+    from workbench.checks.runner import manifest_of, run_checks
+    from workbench.checks.selection import codes_of
+    from workbench.cli.printing import notes_to_stderr, progress_bar
+    from workbench.opening import open_target, sample_paths
+    from workbench.tokenizing import tokenizer_for
+
+    samples, batch = None, None
+    manifest = manifest_of(target)
+    if paths or sample_paths(parse_target(target), manifest):
+        samples = open_target(target, paths).samples
+        notes_to_stderr([*samples.notes, *map(str, samples.skipped)], limit=10)
+        batch = samples.batch(tokenizer_for(manifest))
+    with progress_bar("checking") as progress:
+        report = run_checks(
+            target,
+            samples,
+            select=codes_of(select),
+            ignore=codes_of(ignore),
+            quick=quick,
+            progress=progress,
+            batch=batch,
+        )
+    return report, samples
+
+
+def _seal(report: Report, samples: Samples | None) -> None:
+    from workbench.sealing import seal_report
+
+    path = seal_report(report, samples)
+    weak = (
+        "" if report.strength == "strong" else "; its evidence is weak: no samples labelled right and wrong"
+    )
+    typer.echo(f"sealed: {path}{weak}", err=True)
+
+
+def check_and_seal(target: str, paths: list[Path], *, quick: bool = True) -> bool:
+    """Check a set and seal it if it passes; the findings of one that does not go to standard error.
+
+    Returns:
+        Whether it was sealed.
+    """
+    from workbench.reports.check_text import check_text
+
+    report, samples = run(target, paths, quick=quick)
+    if report.verdict == "fail":
+        sys.stderr.write(check_text(report, colour=sys.stderr.isatty()))
+        return False
+    _seal(report, samples)
+    return True
