@@ -196,10 +196,14 @@ class RewardSubject:
 
     @functools.cached_property
     def observation(self) -> dict[str, Any] | None:
-        """What one call over a few rows did besides scoring; None where it did not come back."""
+        """What one call over a few rows did besides scoring; None where it did not come back.
+
+        Made in a new process: what the base call changed (a folder, a seed) would not change again.
+        """
         rows = self.few()
         if not rows:
             return None
+        self.bench.renew()
         seen: dict[str, Any] | None = self.probe("observe", len(rows), rows=rows)
         return seen
 

@@ -38,7 +38,7 @@ class Prints(RewardCheck):
         rows, lines = subject.few(), seen["printed_lines"]
         secrets = bool(seen["environment_shown"])
         each_row = lines >= len(rows) and len(rows) > 1
-        what = f"{lines} lines for {len(rows)} completions"
+        what = f"{lines} line{'' if lines == 1 else 's'} for {len(rows)} completions"
         if secrets:
             what += ", with values of the environment among them"
         yield self.finding(

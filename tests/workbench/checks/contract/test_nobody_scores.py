@@ -12,7 +12,10 @@ def test_prompt_that_no_reward_scores_is_counted(check):
 
 
 def test_single_rows_that_nobody_scores_are_a_warning(check):
-    source = "def reward(completions, **kwargs): return [None if 'know' in c[-1]['content'] else 1.0 for c in completions]"
+    source = """
+    def reward(completions, **kwargs):
+        return [None if "know" in c[-1]["content"] else 1.0 for c in completions]
+    """
     [finding] = check(source, "RW109")
     assert finding.severity == "warning"
     assert finding.evidence.completion[0]["content"] == "I do not know."

@@ -1,0 +1,35 @@
+def test_reward_that_reads_the_first_message_is_found_with_a_tool_call(check):
+    source = "def reward(completions, **kwargs): return [float('answer' in c[0]['content']) for c in completions]"
+    [finding] = check(source, "RW114 RW115")
+    assert finding.severity == "warning"
+    assert "an answer worth 1 scores 0, like the empty first message" in finding.message
+    roles = [message["role"] for message in finding.evidence.completion]
+    assert roles == ["assistant", "tool", "assistant"]
+    assert (finding.evidence.got, finding.evidence.expected) == (0.0, 1.0)
+
+
+def test_content_none_of_a_tool_call_that_raises_is_found(check):
+    source = """
+    def reward(completions, **kwargs):
+        return [float("answer" in " ".join([m["content"] for m in c])) for c in completions]
+    """
+    [finding] = check(source, "RW114")
+    assert "raises TypeError" in finding.message
+    assert finding.line == 3
+
+
+def test_reward_of_the_last_message_is_left_alone(check, healthy):
+    assert check(healthy, "RW114") == []
+
+
+def test_reward_that_reads_all_messages_is_left_alone(check):
+    source = """
+    def reward(completions, **kwargs):
+        return [float("answer" in " ".join(m["content"] or "" for m in c)) for c in completions]
+    """
+    assert check(source, "RW114") == []
+
+
+def test_plain_text_has_no_turns(check):
+    source = "def reward(completions, **kwargs): return [float('answer' in c) for c in completions]"
+    assert check(source, "RW114", chat=False) == []

@@ -1,0 +1,60 @@
+ALWAYS_TRUE = """
+def reward(completions, **kwargs):
+    return [0.5 if "<think>" or "<answer>" in c[-1]["content"] else 0.0 for c in completions]
+"""
+NO_MATCH = """
+import re
+def reward(completions, **kwargs):
+    return [float(bool(re.search(r"^<answer>.*</answer>$", c[-1]["content"].upper()))) for c in completions]
+"""
+PENALTY = """
+def reward(completions, **kwargs):
+    counts = [c[-1]["content"].split() for c in completions]
+    return [-1.0 if len(words) > 2 * len(set(words)) else 0.0 for words in counts]
+"""
+
+
+def test_condition_that_is_always_true_is_named_as_the_reason(check):
+    [finding] = check(ALWAYS_TRUE, "RW601")
+    assert finding.severity == "error"
+    assert "scores 0.5 on all 8 samples, right and wrong alike (4 and 4)" in finding.message
+    assert "the text '<think>' on line 3 is true by itself" in finding.message
+    assert finding.line == 3
+
+
+def test_pattern_that_never_matches_is_named_as_the_reason(check):
+    source = NO_MATCH.replace(".upper()", "").replace("<answer>.*</answer>", "<result>.*</result>")
+    [finding] = check(source, "RW601")
+    assert "the pattern '^<result>.*</result>$' on line 4 matches none of the samples" in finding.message
+
+
+def test_saturated_reward_is_called_so(check):
+    source = "def reward(completions, **kwargs): return [1.0 for _ in completions]"
+    [finding] = check(source, "RW601", declare="range = [0.0, 1.0]")
+    assert "is saturated: it scores 1, the top of its range" in finding.message
+
+
+def test_none_for_every_sample_is_found(check):
+    [finding] = check("def reward(completions, **kwargs): return [None for _ in completions]", "RW601")
+    assert finding.severity == "error"
+    assert "None for all 8 samples" in finding.message
+
+
+def test_penalty_that_no_sample_earns_is_information_without_labels(check):
+    [finding] = check(PENALTY, "RW601", labels=False)
+    assert finding.severity == "info"
+
+
+def test_reward_that_never_varies_is_a_warning_without_labels(check):
+    [finding] = check("def reward(completions, **kwargs): return [0.2 for _ in completions]", "RW601", labels=False)
+    assert finding.severity == "warning"
+    assert "odd completions get it too" in finding.message
+
+
+def test_penalty_in_a_set_is_not_judged_by_labels(check, healthy):
+    findings = check(PENALTY.replace("def reward", "def penalty") + healthy, "RW601")
+    assert [(finding.reward, finding.severity) for finding in findings] == [("penalty", "info")]
+
+
+def test_reward_that_varies_is_left_alone(check, healthy):
+    assert check(healthy, "RW601") == []

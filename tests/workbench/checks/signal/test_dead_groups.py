@@ -1,0 +1,52 @@
+CANCELS = """
+def more(completions, **kwargs):
+    return [min(1.0, len(c[-1]["content"]) / 50) for c in completions]
+
+def less(completions, **kwargs):
+    return [1.0 - min(1.0, len(c[-1]["content"]) / 50) for c in completions]
+"""
+
+
+def grouped(scores: list[list[float]]) -> list[dict[str, object]]:
+    return [
+        {"prompt": f"prompt {group}", "completion": f"text {place}", "value": value}
+        for group, values in enumerate(scores)
+        for place, value in enumerate(values)
+    ]
+
+
+VALUE = "def reward(completions, value, **kwargs): return list(value)"
+
+
+def test_members_that_cancel_each_other_are_named(check):
+    [finding] = check(CANCELS, "RW602")
+    assert finding.severity == "error"
+    assert finding.reward is None
+    assert "In 2 of 2 groups every completion has the same total" in finding.message
+    assert "more and less differ, but take from each other what they give" in finding.message
+
+
+def test_weights_of_the_set_decide(check):
+    source = CANCELS + "\nfrom rewards.marks import reward as mark\nless = mark(weight=0.5)(less)\n"
+    assert check(source, "RW602") == []
+
+
+def test_most_groups_dead_is_a_warning_with_an_example(check):
+    rows = grouped([[0.0, 0.0]] * 5 + [[0.0, 1.0]])
+    [finding] = check(VALUE, "RW602", rows=rows)
+    assert finding.severity == "warning"
+    assert finding.count == 5
+    assert finding.evidence.got == [0.0, 0.0]
+
+
+def test_some_groups_dead_is_information(check):
+    [finding] = check(VALUE, "RW602", rows=grouped([[0.0, 0.0]] * 2 + [[0.0, 1.0]] * 3))
+    assert finding.severity == "info"
+
+
+def test_groups_of_one_completion_are_left_out(check):
+    assert check(VALUE, "RW602", rows=grouped([[1.0]] * 6)) == []
+
+
+def test_groups_with_spread_are_left_alone(check, healthy):
+    assert check(healthy, "RW602") == []
