@@ -1,0 +1,36 @@
+"""`compare RUN`: the merged model beside its base on held-out prompts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def compare(
+    run: Annotated[str, typer.Argument(help="a run folder, or a name under runs/")],
+    prompts: Annotated[
+        Path | None,
+        typer.Option(
+            "--prompts",
+            help="a file of prompts with the columns the rewards read; default: the held-out ones",
+        ),
+    ] = None,
+) -> None:
+    """Compare a run's merged model with its base on prompts that were not trained on."""
+    from trainer.comparison import compare_run
+    from trainer.comparison_report import to_text
+    from trainer.environment import quiet_libraries
+    from trainer.models import say_on_stderr
+
+    quiet_libraries()
+    done: dict[str, int] = {}
+
+    def progress(label: str, count: int, total: int) -> None:
+        quarter = count * 4 // total
+        if quarter > done.get(label, 0) or count == total:
+            done[label] = quarter
+            say_on_stderr(f"{label}: {count} of {total} completions")
+
+    typer.echo(to_text(compare_run(run, prompts=prompts, progress=progress)))
