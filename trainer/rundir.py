@@ -204,6 +204,8 @@ class RunDir:
             number = re.match(r"(?:step|eval)_(\d+)", file.name)
             if number and int(number.group(1)) > step:
                 file.unlink()
+        for left_over in [*self.path.glob(".*.tmp"), *self.completions.glob(".*.tmp")]:
+            left_over.unlink()  # of a write that a kill cut short
         whole = set(self.whole_checkpoints())
         for path in self.checkpoints.glob("*"):
             number_of = checkpoint_step(path)
