@@ -7,7 +7,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 import typer
 
@@ -29,21 +28,21 @@ def said_commands(text: str) -> list[list[str]]:
 
 
 @pytest.fixture(scope="module")
-def commands() -> dict[str, click.Command]:
+def commands() -> dict[str, Any]:
     """Every command there is, those of the trainer's process with their own options."""
-    from trainer.__main__ import app as trainer_app
+    from trainer.__main__ import build_app
 
     from workbench.cli import main
 
     main._register()
-    found: dict[str, click.Command] = {}
-    for app in (main.app, trainer_app):
+    found: dict[str, Any] = {}
+    for app in (main.app, build_app()):
         group: Any = typer.main.get_command(app)
         found |= group.commands
     return found
 
 
-def test_every_command_and_option_said_exists(repository: Path, commands: dict[str, click.Command]) -> None:
+def test_every_command_and_option_said_exists(repository: Path, commands: dict[str, Any]) -> None:
     wrong = []
     for file in documents(repository):
         for words in said_commands(file.read_text(encoding="utf-8")):
@@ -57,7 +56,7 @@ def test_every_command_and_option_said_exists(repository: Path, commands: dict[s
     assert wrong == []
 
 
-def test_every_command_is_in_the_reference(repository: Path, commands: dict[str, click.Command]) -> None:
+def test_every_command_is_in_the_reference(repository: Path, commands: dict[str, Any]) -> None:
     text = (repository / "docs" / "reference.md").read_text(encoding="utf-8")
     assert [name for name in commands if f"`{name}" not in text] == []
 
@@ -95,23 +94,33 @@ def test_the_tree_in_the_readme_is_the_tree(repository: Path) -> None:
         text=True,
         check=False,
     ).stdout.split()
-    rooms = {"/".join(path.split("/")[:2]) for path in tracked if not path.endswith("__init__.py")}
+    rooms = {
+        "/".join(path.split("/")[:2]) for path in tracked if not path.endswith(("__init__.py", "py.typed"))
+    }
     assert (missing, sorted(rooms - {path.rstrip("/") for path in said})) == ([], [])
 
 
 def tree_paths(block: str) -> list[str]:
-    """The paths of an indented tree whose lines are `NAME, NAME   phrase`; continuation lines start further in."""
+    """The paths of an indented tree whose lines are `NAME, NAME   phrase`; lines further in only go on."""
     paths, top = [], ""
     for line in block.splitlines():
-        names = re.match(r"(\s*)((?:[\w.*-]+/?, )*[\w.-]+/?)(?:\s{2,}|$)", line)
-        if names is None or len(names[1]) > 2:
+        names = re.match(r"( {0,2})((?:[\w.-]+/?, )*[\w.-]+/?)(?: {2,}|$)", line)
+        if names is None:
             continue
+        folder = top if names[1] else ""
+        paths += [folder + name for name in names[2].split(", ")]
         if not names[1]:
-            top = names[2] if names[2].endswith("/") else ""
-            paths.append(names[2])
-        else:
-            paths += [top + name for name in names[2].split(", ")]
+            top = names[2]
     return paths
+
+
+def test_the_manual_of_the_checks_is_current(repository: Path, write_docs: bool) -> None:
+    from workbench.checks.manual import manual
+
+    document = repository / "docs" / "checks.md"
+    if write_docs:
+        document.write_text(manual(), encoding="utf-8")
+    assert document.read_text(encoding="utf-8") == manual(), "docs/checks.md is old: run `make docs`"
 
 
 def test_every_key_of_the_manifest_is_in_the_reference(repository: Path) -> None:
