@@ -7,6 +7,7 @@ one answer, and a number in the middle of a sentence is not picked out of it.
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ _NUMBER = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _UNIT = re.compile(rf"\ ?(?:[{_CURRENCY}%°]|[A-Za-zµμΩ°²³/·. -]|\^\{{?-?[0-9]\}}?)*")
+_BARE = re.compile(r"[0-9,]+(?:\.[0-9]+)?")
 _LATEX_TEXT = re.compile(r"\\(?:text|mathrm|textbf|mathbf|mbox|operatorname)\ ?\{([^{}]*)\}")
 _REPLACED = (
     ("\\left", ""), ("\\right", ""), ("\\(", ""), ("\\)", ""), ("\\[", ""), ("\\]", ""), ("\\$", "$"),
@@ -118,7 +120,9 @@ def _numeric(
 def _close(got: Number, wanted: Number, relative: Fraction, absolute: Fraction) -> bool:
     if got.unit and wanted.unit and got.unit != wanted.unit:
         return False
-    return abs(got.value - wanted.value) <= max(absolute, relative * abs(wanted.value))
+    return got.value == wanted.value or abs(got.value - wanted.value) <= max(
+        absolute, relative * abs(wanted.value)
+    )
 
 
 def _reference(value: Any) -> Number | None:
@@ -126,7 +130,12 @@ def _reference(value: Any) -> Number | None:
         return None
     if isinstance(value, (int, float)):
         return Number(Fraction(value)) if math.isfinite(value) else None
-    found = find_answer(value) if isinstance(value, str) else None
+    return _text_reference(value) if isinstance(value, str) else None
+
+
+@functools.lru_cache(maxsize=1024)  # a reference comes once for every completion of its prompt
+def _text_reference(text: str) -> Number | None:
+    found = find_answer(text)
     return _number_in(found) if found else None
 
 
@@ -152,8 +161,11 @@ def read_number(text: str) -> Number | None:
     >>> read_number("7 or 8") is None, read_number("about seven") is None, read_number("1/0") is None
     (True, True, True)
     """
-    if len(text) > LONGEST:
-        return None
+    return _read(text) if len(text) <= LONGEST else None
+
+
+@functools.lru_cache(maxsize=4096)
+def _read(text: str) -> Number | None:
     match = _NUMBER.fullmatch(_plain(text))
     if match is None or not _UNIT.fullmatch(match["rest"]) or (match["sign"] and match["sign2"]):
         return None
@@ -166,6 +178,8 @@ def read_number(text: str) -> Number | None:
 
 def _plain(text: str) -> str:
     """The text without LaTeX's wrappers and with plain signs and spaces."""
+    if _BARE.fullmatch(text):
+        return text
     text = _LATEX_TEXT.sub(r" \1", text)
     for old, new in _REPLACED:
         text = text.replace(old, new)
@@ -178,7 +192,8 @@ def _plain(text: str) -> str:
 def _value(match: re.Match[str]) -> Fraction | None:
     if match["decimal"]:
         power = int(match["power"] or match["power2"] or 0)
-        return Fraction(match["decimal"].replace(",", "").rstrip(".")) * Fraction(10) ** power
+        value = Fraction(match["decimal"].replace(",", "").rstrip("."))
+        return value * Fraction(10) ** power if power else value
     up, down = int(match["up"] or match["up2"]), int(match["down"] or match["down2"])
     if down == 0:
         return None
