@@ -22,6 +22,7 @@ from trainer.environment import find_device
 from trainer.generation import Completion, Prompt, Sampling, complete
 from trainer.held_out import Prompts, Row, prompts_for
 from trainer.loading import load_model, load_tokenizer
+from trainer.merge import base_of
 from trainer.models import resolve_model
 from trainer.rewarding import Scoring, bind
 from trainer.rundir import RunDir, find_run, write_json
@@ -253,8 +254,7 @@ def compare_run(
     description.only(list(names)).require_columns(columns)
     samples = max(1, min(MOST_SAMPLES, MOST_COMPLETIONS // len(chosen.rows)))
     sampling = Sampling(max_new_tokens=_length(run), seed=seed)
-    base = Path(facts.model_path)
-    folders = (base if base.is_dir() else resolve_model(facts.model).path, trained)
+    folders = (resolve_model(base_of(run)).path, trained)
     answers = tuple(
         answer(folder, trained, chosen, samples, sampling, _told(progress, label))
         for folder, label in zip(folders, ("base", "trained"), strict=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from trainer.comparison import Comparison, Line, Regression, sentence
+from trainer.held_out import last_words
 
 
 def to_text(comparison: Comparison) -> str:
@@ -55,11 +55,6 @@ def _text_worst(worst: Iterable[Regression]) -> list[str]:
         ]
         lines += [f"  base     {_short(one.base)}", f"  trained  {_short(one.trained)}"]
     return ["", "worst regressions:", *lines[1:]] if lines else ["", "no prompt lost anything of the total"]
-
-
-def last_words(prompt: Any) -> str:
-    """What the prompt asks: the text itself, or the last message's content."""
-    return prompt if isinstance(prompt, str) else str(prompt[-1].get("content", ""))
 
 
 def _short(text: str, length: int = 100) -> str:

@@ -89,3 +89,8 @@ def prompt_key(prompt: Any) -> str:
     return json.dumps(
         [[message.get("role"), message.get("content")] for message in prompt], ensure_ascii=False
     )
+
+
+def last_words(prompt: Any) -> str:
+    """What the prompt asks: the text itself, or the last message's content."""
+    return prompt if isinstance(prompt, str) else str(prompt[-1].get("content", ""))

@@ -77,7 +77,7 @@ def find_trained(where: str | Path) -> Trained:
 
 
 def _of_run(run: RunDir) -> Trained:
-    base = resolve_model(_base_of(run)).path
+    base = resolve_model(base_of(run)).path
     adapter = run.adapter if is_adapter_folder(run.adapter) else None
     full = run.full_model if weight_files(run.full_model) else None
     if adapter is None and full is None:
@@ -91,8 +91,8 @@ def _of_run(run: RunDir) -> Trained:
     return Trained(run.path, base, adapter, full, tokenizer, known, prompts)
 
 
-def _base_of(run: RunDir) -> str:
-    """The base model's folder as noted at training; its name where that folder is gone."""
+def base_of(run: RunDir) -> str:
+    """The folder of a run's base model as noted at training; its name where that folder is gone."""
     if (run.path / FACTS).is_file():
         facts = read_facts(run)
         return facts.model_path if Path(facts.model_path).is_dir() else facts.model
