@@ -18,15 +18,13 @@ import numpy as np
 from rewards.contract import CallResult, Status
 from rewards.groups import advantages, totals
 from rewards.rewardset import SetDescription
-from rewards.running import Runner, Worker
+from rewards.running import Runner
+from workbench.parallel import Progress, run_calls
 from workbench.samples import Samples
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
-
-Progress = Callable[[str, int, int], None]
-"""Called with a reward's name, the calls done and the calls to do."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +138,7 @@ def score(
         only: score only these rewards.
         weights: replace the declared weights of these rewards.
         tokenizer: gives `completion_ids`; None: bytes stand in, and rewards that read them are noted.
-        jobs: rewards scored at the same time, each in a process of its own.
+        jobs: processes that score at the same time; see `workbench.parallel`.
 
     Raises:
         LoadError, TargetError, ManifestError: the target cannot be loaded.
@@ -154,46 +152,10 @@ def score(
         description = worker.description.only(list(only)) if only else worker.description
         description.require_columns(samples.columns)
         calls = samples.step_rows()
-        if jobs > 1 and len(description.rewards) > 1:
-            results = _in_parallel(runner, target, worker, description, calls, jobs, progress)
-        else:
-            results = {name: _score_one(worker, name, calls, progress) for name in description.names}
-    table = _table(description, samples, calls, results, [] if tokenizer else _byte_notes(description))
+        results = run_calls(runner, worker, description, calls, jobs=jobs, progress=progress)
+    notes = [] if tokenizer else _byte_notes(description)
+    table = _table(description, samples, calls, results, notes)
     return table.reweighted(weights) if weights else table
-
-
-def _score_one(
-    worker: Worker, name: str, calls: list[list[int]], progress: Progress | None
-) -> list[CallResult]:
-    results = []
-    for done, rows in enumerate(calls):
-        if progress is not None:
-            progress(name, done, len(calls))
-        results.append(worker.call(name, rows=None if len(calls) == 1 else rows))
-    if progress is not None:
-        progress(name, len(calls), len(calls))
-    return results
-
-
-def _in_parallel(
-    runner: Runner,
-    target: str | Path,
-    first: Worker,
-    description: SetDescription,
-    calls: list[list[int]],
-    jobs: int,
-    progress: Progress | None,
-) -> dict[str, list[CallResult]]:
-    from concurrent.futures import ThreadPoolExecutor
-
-    def one(name: str) -> list[CallResult]:
-        if name == description.names[0]:
-            return _score_one(first, name, calls, progress)
-        with runner.worker(target, first.batch) as worker:
-            return _score_one(worker, name, calls, progress)
-
-    with ThreadPoolExecutor(min(jobs, len(description.rewards))) as pool:
-        return dict(zip(description.names, pool.map(one, description.names), strict=True))
 
 
 def _byte_notes(description: SetDescription) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -20,7 +21,10 @@ def score(
     out: Annotated[
         Path | None, typer.Option("--out", help="Write there instead of to standard output.")
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Rewards scored at the same time.")] = 1,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", min=1, help="Processes that score at the same time; default: one a core."),
+    ] = None,
     only: Annotated[str, typer.Option("--only", help="Score only these rewards: A,B.")] = "",
     weights: Annotated[str, typer.Option("--weights", help="Other weights than declared: A=2,B=0.")] = "",
 ) -> None:
@@ -45,7 +49,7 @@ def score(
             only=[name.strip() for name in only.split(",") if name.strip()],
             weights=parse_weights(weights),
             tokenizer=tokenizer_for(opened.manifest),
-            jobs=jobs,
+            jobs=jobs or os.cpu_count() or 1,
             progress=progress,
         )
     notes_to_stderr([*table.notes, *score_report.printing_notes(table)])
