@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from rewards.contract import Batch
 from rewards.errors import UsageError
 from rewards.rewardset import RewardSet
+from trainer.card import write_card
 from trainer.completions import ScoredBatch
 from trainer.environment import find_device
 from trainer.generation import Completion, Prompt, Sampling, complete
@@ -269,6 +270,7 @@ def compare_run(
         notes=_notes(description.fingerprint != facts.fingerprint, chosen),
     )
     write_comparison(run, comparison)
+    write_card(run)
     return comparison
 
 

@@ -22,6 +22,7 @@ from typing import Any
 from rewards.errors import MergeProofError, UsageError
 from trainer import merge_proof
 from trainer.adapters import is_adapter_folder, read_adapter
+from trainer.card import write_card
 from trainer.generation import Prompt
 from trainer.loading import load_model, quiet_loading, weight_files
 from trainer.merge_proof import Check, Subject
@@ -160,6 +161,7 @@ def merge(
         checks = merge_proof.prove(_subject(trained, folder, wanted), say)
         _record(trained, checks, target)
         _put_in_place(folder, target)
+    _update_card(trained.folder)
     return Merged(target, checks, trained.adapter is not None)
 
 
@@ -177,7 +179,14 @@ def _prove_in_place(trained: Trained, full: Path, say: Say) -> Merged:
     dtype = str(stored.get("dtype") or stored.get("torch_dtype") or "float32")
     checks = merge_proof.prove(_subject(trained, full, dtype), say)
     _record(trained, checks, full)
+    _update_card(trained.folder)
     return Merged(full, checks, False)
+
+
+def _update_card(folder: Path) -> None:
+    """Write the model card anew where the folder is a run's."""
+    if (folder / FACTS).is_file():
+        write_card(RunDir.open(folder))
 
 
 def _subject(trained: Trained, folder: Path, dtype: str) -> Subject:

@@ -1,0 +1,225 @@
+"""The model card of a run: README.md, written from what the run folder holds and from nothing else.
+
+It says what the model was paid for, how strong the evidence was that those rewards pay for the right thing,
+under which settings it was trained, and how it compares with its base. What is missing is said to be missing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rewards.errors import UsageError
+from trainer.rundir import RunDir, write_whole
+from trainer.runfiles import RunFacts, read_facts
+
+CARD = "README.md"
+HUB_NAMES = {"smollm2": "HuggingFaceTB/SmolLM2-135M-Instruct"}
+SHOWN_SETTINGS = (
+    "learning_rate",
+    "lr_scheduler_type",
+    "max_steps",
+    "num_generations",
+    "per_device_train_batch_size",
+    "gradient_accumulation_steps",
+    "max_completion_length",
+    "temperature",
+    "beta",
+    "loss_type",
+    "seed",
+)
+
+
+def write_card(run: RunDir) -> Path:
+    """Write README.md into the run folder and, where there is one, into its merged model.
+
+    Returns the first.
+    """
+    text = card(run)
+    path = run.path / CARD
+    try:
+        write_whole(path, text)
+        if (run.path / "merged" / "config.json").is_file():
+            write_whole(run.path / "merged" / CARD, text)
+    except OSError as error:
+        raise UsageError(f"the model card {path} cannot be written: {error.strerror}") from error
+    return path
+
+
+def card(run: RunDir) -> str:
+    """The card's text, front matter first."""
+    facts, manifest = read_facts(run), run.manifest()
+    name = str(manifest.get("set", {}).get("name") or run.name)
+    parts = [
+        front_matter(facts, name),
+        f"# {name}\n\n{_opening(run, facts, manifest)}",
+        f"## Rewards\n\n{rewards_text(manifest)}\n\n{seal_text(facts)}",
+        f"## Training\n\n{training_text(run, manifest)}",
+        f"## Data\n\n{data_text(facts, manifest)}",
+        f"## Compared with the base\n\n{comparison_text(_read(run.path / 'comparison.json'))}",
+        f"## The merge\n\n{proof_text(_read(run.path / 'merge-proof.json'))}",
+        f"## Limits\n\n{limits_text(facts, manifest)}",
+        f"## Made with\n\n{versions_text(run)}",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def front_matter(facts: RunFacts, name: str) -> str:
+    """The YAML the Hub reads; texts are JSON strings, which are YAML too."""
+    base = HUB_NAMES.get(facts.model, facts.model)
+    lines = ["---", "library_name: transformers", "pipeline_tag: text-generation"]
+    if (
+        "/" in base
+        and not Path(base).is_absolute()
+        and not base.startswith((".", "~"))
+        and not base.endswith(".gguf")
+    ):
+        lines.append(f"base_model: {json.dumps(base)}")
+    lines += [f"model_name: {json.dumps(name)}", "tags:", "- trl", "- grpo", "- reward-workbench", "---"]
+    return "\n".join(lines)
+
+
+def _opening(run: RunDir, facts: RunFacts, manifest: Mapping[str, Any]) -> str:
+    stage = run.stages()[-1]
+    how = "LoRA" if manifest.get("train", {}).get("lora") else "full fine-tuning"
+    done = "" if stage.step >= stage.max_steps else f" of {stage.max_steps} planned"
+    return (
+        f"`{HUB_NAMES.get(facts.model, facts.model)}` trained with GRPO ({how}) for {stage.step} steps{done}, "
+        f"by the rewards below. Started {facts.created}."
+    )
+
+
+def rewards_text(manifest: Mapping[str, Any]) -> str:
+    """The reward set as a table."""
+    rows = ["| reward | kind | weight | range |", "|---|---|---|---|"]
+    for entry in manifest.get("reward", []):
+        low_high = entry.get("range")
+        promised = f"{low_high[0]:g} to {low_high[1]:g}" if low_high else "not declared"
+        weight = f"{entry.get('weight', 1.0):g}"
+        if entry.get("weight") == 0:
+            weight += " (watched, not trained on)"
+        rows.append(
+            f"| {entry.get('name')} | {entry.get('kind') or 'not declared'} | {weight} | {promised} |"
+        )
+    settings = manifest.get("set", {})
+    rows.append(
+        f"\nCombined by `{settings.get('aggregation', 'sum_then_normalize')}`, advantages scaled by "
+        f"`{settings.get('scale_rewards', 'group')}`."
+    )
+    return "\n".join(rows)
+
+
+def seal_text(facts: RunFacts) -> str:
+    """How far the rewards were proved before the run."""
+    if not facts.sealed:
+        why = f" ({'; '.join(facts.unsealed_because)})" if facts.unsealed_because else ""
+        return (
+            f"**Not sealed**{why}: the run was started with `--allow-unsealed`, so nobody has shown that these rewards "
+            "pay for the task and only for it."
+        )
+    if facts.evidence == "weak":
+        return (
+            f"Sealed (`{facts.fingerprint[:12]}`), on **weak evidence**: there were no completions labelled right and "
+            "wrong, so the checks could not tell whether right ones are paid more."
+        )
+    return f"Sealed (`{facts.fingerprint[:12]}`), checked on completions labelled right and wrong."
+
+
+def training_text(run: RunDir, manifest: Mapping[str, Any]) -> str:
+    """Hyperparameters and how the reward went."""
+    train = manifest.get("train", {})
+    rows = ["| setting | value |", "|---|---|", f"| preset | {train.get('preset', '-')} |"]
+    rows += [f"| {key} | {train[key]} |" for key in SHOWN_SETTINGS if key in train]
+    lora = train.get("lora")
+    if isinstance(lora, Mapping):
+        targets = lora.get("targets")
+        listed = ", ".join(targets) if isinstance(targets, list) else targets
+        rows.append(
+            f"| LoRA | r {lora.get('r')}, alpha {lora.get('alpha')}, dropout {lora.get('dropout')}, on {listed} |"
+        )
+    rewards = [line["reward"] for line in run.metrics() if isinstance(line.get("reward"), (int, float))]
+    if len(rewards) > 1:
+        count = min(10, max(1, len(rewards) // 4))
+        first, last = sum(rewards[:count]) / count, sum(rewards[-count:]) / count
+        rows.append(
+            f"\nMean total reward of the first {count} logged steps {first:.3f}, of the last {count} {last:.3f}."
+        )
+    rows.append("\nEvery setting stands in `manifest.toml`, which trains this run again.")
+    return "\n".join(rows)
+
+
+def data_text(facts: RunFacts, manifest: Mapping[str, Any]) -> str:
+    """What it was trained on."""
+    data = manifest.get("data", {})
+    text = (
+        f"{facts.train_prompts} prompts from `{Path(str(data.get('train', '?'))).name}`, "
+        f"{facts.holdout_prompts} held out (fingerprint of rows and split `{facts.data_fingerprint[:12]}`)."
+    )
+    system = data.get("system_prompt")
+    return f"{text}\n\nSystem prompt: {json.dumps(system, ensure_ascii=False)}" if system else text
+
+
+def comparison_text(comparison: Mapping[str, Any] | None) -> str:
+    """The table of comparison.json, or that there is none."""
+    if comparison is None:
+        return "Not compared yet: `reward-workbench compare` does it."
+    rows = ["| | base | trained | difference | 95 % interval |", "|---|---|---|---|---|"]
+    for line in comparison["lines"]:
+        pair = line["paired"]
+        bounds = "-" if pair["low"] is None else f"{pair['low']:+.3f} to {pair['high']:+.3f}"
+        numbers = " | ".join(_number(value) for value in (line["base"], line["trained"]))
+        rows.append(f"| {line['name']} | {numbers} | {_number(pair['mean'], '+.3f')} | {bounds} |")
+    sampling = comparison["sampling"]
+    rows.append(
+        f"\n{comparison['prompts']} held-out prompts, {comparison['completions']} completions each, temperature "
+        f"{sampling['temperature']:g}, top_p {sampling['top_p']:g}. {comparison['sentence']}."
+    )
+    return "\n".join(rows)
+
+
+def _number(value: Any, form: str = ".3f") -> str:
+    return format(value, form) if isinstance(value, (int, float)) else str(value)
+
+
+def proof_text(proof: Mapping[str, Any] | None) -> str:
+    """Whether the merged weights are proved to be base plus adapter."""
+    if proof is None:
+        return "Not merged yet: `reward-workbench merge` does it."
+    ran = [check for check in proof["checks"] if check["passed"] is not None]
+    if proof["proved"]:
+        return f"Base plus adapter and nothing else: all {len(ran)} checks of `merge-proof.json` passed."
+    failed = [check for check in ran if not check["passed"]]
+    return "**The last merge was not proved**: " + "; ".join(check["sentence"] for check in failed)
+
+
+def limits_text(facts: RunFacts, manifest: Mapping[str, Any]) -> str:
+    """What should not be concluded."""
+    lines = [
+        "- The rewards are what was optimised; they stand for the task and are not the task.",
+        "- The comparison uses the same rewards, so it shows what was trained, not what was lost elsewhere.",
+    ]
+    if not any(entry.get("weight") == 0 for entry in manifest.get("reward", [])):
+        lines.append("- No reward only watched (weight 0): nothing independent of the training was measured.")
+    if not facts.holdout_prompts:
+        lines.append("- No prompts were held out.")
+    lines += [f"- {note[:1].upper()}{note[1:]}." for note in facts.notes]
+    return "\n".join(lines)
+
+
+def versions_text(run: RunDir) -> str:
+    """The versions the run was made with."""
+    environment = run.environment()
+    packages = environment.get("packages", {})
+    listed = ", ".join(f"{name} {version}" for name, version in packages.items())
+    return f"Python {environment.get('python', '?')} on {environment.get('device', '?')}; {listed}."
+
+
+def _read(path: Path) -> Mapping[str, Any] | None:
+    """A JSON object, or None where the file is missing or damaged."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return value if isinstance(value, dict) else None
