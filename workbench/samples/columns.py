@@ -15,6 +15,8 @@ LIKELY = {
 }  # fmt: skip
 """Names people and tools give to the two columns every row needs, likeliest first."""
 
+SHOWN = 12  # column names a sentence can hold
+
 
 def mapped_values(values: Values, columns: Mapping[str, str]) -> Values:
     """The record under the names of `columns` (source = target); a source that it lacks is left alone."""
@@ -52,7 +54,8 @@ def missing_columns_sentence(missing: Iterable[str], present: Iterable[str]) -> 
         if mapping
         else ""
     )
-    return f"no {lacking} column; the columns are {', '.join(there) or 'none'}{advice}"
+    named = ", ".join(there[:SHOWN]) + (f" and {len(there) - SHOWN} more" if len(there) > SHOWN else "")
+    return f"no {lacking} column; the columns are {named or 'none'}{advice}"
 
 
 def _key(name: str) -> str:

@@ -65,13 +65,16 @@ class Shape:
 
     `drafts` yields what a record holds, a RowError for a part that cannot be read, or raises one for all of
     it. It gets the record after `[data] columns` was applied, and that mapping (a mapped name stays a
-    column). `finish` sees all drafts of a file at the end, for what only the whole file can tell.
+    column). `finish` sees all drafts of a file at the end, for what only the whole file can tell. A
+    `foreign` shape has fixed keys of its own: it gets the record as it stands and no mapping, which is
+    applied to the columns and scores of its drafts instead.
     """
 
     name: str
     matches: Callable[[Values], bool]
     drafts: Callable[[Raw, Mapping[str, str]], Iterable[Draft | RowError]]
     finish: Callable[[list[Draft], Mapping[str, str]], None] | None = None
+    foreign: bool = False
 
 
 class Read(NamedTuple):

@@ -14,7 +14,7 @@ from rewards.errors import SamplesError
 from workbench.samples.columns import mapped_values, missing_columns_sentence
 from workbench.samples.format import Draft, Raw, Read, RowError, Shape, kind_of
 from workbench.samples.merging import merge
-from workbench.samples.recognise import container_of, sample_files, shape_of
+from workbench.samples.recognise import UnknownFormat, container_of, sample_files, shape_of
 from workbench.samples.records import Samples, Skipped
 
 
@@ -54,12 +54,14 @@ def _read_file(path: Path, mapping: Mapping[str, str]) -> Read:
                 skipped.append(record)
                 continue
             raw = Raw(record.line, mapped_values(record.values, mapping)) if mapping else record
-            shape = shape or shape_of(raw.values)
-            for draft in _drafts(shape, raw, mapping):
+            shape = shape or shape_of(record.values, raw.values)
+            for draft in _drafts(shape, record if shape.foreign else raw, mapping):
                 if isinstance(draft, Draft):
                     drafts.append(draft)
                 else:
                     skipped.append(Skipped(path, raw.line, str(draft)))
+    except UnknownFormat as error:
+        skipped.append(Skipped(path, None, str(error)))
     except (OSError, UnicodeError) as error:
         skipped.append(Skipped(path, None, f"cannot be read: {getattr(error, 'strerror', None) or error}"))
     if shape is not None and shape.finish is not None:
@@ -70,10 +72,12 @@ def _read_file(path: Path, mapping: Mapping[str, str]) -> Read:
 def _drafts(shape: Shape, raw: Raw, mapping: Mapping[str, str]) -> Iterator[Draft | RowError]:
     """The checked drafts of one record, and the reasons of those that cannot be used."""
     try:
-        for draft in shape.drafts(raw, mapping):
+        for draft in shape.drafts(raw, {} if shape.foreign else mapping):
             if isinstance(draft, RowError):
                 yield draft
                 continue
+            if shape.foreign and mapping:
+                _rename(draft, mapping)
             try:
                 _check(draft)
             except RowError as error:
@@ -82,6 +86,14 @@ def _drafts(shape: Shape, raw: Raw, mapping: Mapping[str, str]) -> Iterator[Draf
                 yield draft
     except RowError as error:
         yield error
+
+
+def _rename(draft: Draft, mapping: Mapping[str, str]) -> None:
+    """Apply `[data] columns` to a draft: to its columns, and to a recorded score that is to be a column."""
+    for source in mapping:
+        if source in draft.recorded and source not in draft.columns:
+            draft.columns[source] = draft.recorded.pop(source)
+    draft.columns = mapped_values(draft.columns, mapping)
 
 
 def _check(draft: Draft) -> None:

@@ -89,9 +89,12 @@ class Samples:
 
     def step_rows(self) -> list[list[int]]:
         """The rows of each call: all of them, or those of one training step where the rows have steps."""
-        calls: dict[int | None, list[int]] = {}
-        for row, step in enumerate(self.steps):
-            calls.setdefault(step, []).append(row)
+        calls: dict[tuple[int, Path] | None, list[int]] = {}
+        for row, (step, place) in enumerate(zip(self.steps, self.places, strict=True)):
+            key = (
+                None if step is None else (step, place.file)
+            )  # evaluation has a file of its own for its step
+            calls.setdefault(key, []).append(row)
         return list(calls.values())
 
     def step_batches(self, tokenizer: Callable[[str], Sequence[int]] | None = None) -> list[Batch]:

@@ -28,7 +28,7 @@ def _drafts(raw: Raw, mapped: Mapping[str, str]) -> Iterator[Draft]:
     yield draft
 
 
-def _finish(drafts: list[Draft], mapped: Mapping[str, str]) -> None:
+def keep_scores_aside(drafts: list[Draft], mapped: Mapping[str, str]) -> None:
     """Keep aside the scores: the advantage, and the number columns right after `completion`."""
     if not drafts:
         return
@@ -47,4 +47,4 @@ def _is_score(value: Any) -> bool:
     return value is None or isinstance(value, float)
 
 
-TRL_LOG = Shape("TRL completions log", _matches, _drafts, _finish)
+TRL_LOG = Shape("TRL completions log", _matches, _drafts, keep_scores_aside)
