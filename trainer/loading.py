@@ -104,8 +104,9 @@ def _tensor_digests(files: list[Path]) -> Iterator[tuple[str, bytes]]:
 
 def _digest(torch: Any, name: str, tensor: Any) -> bytes:
     content = tensor.detach().contiguous().reshape(-1).view(torch.uint8).numpy()
-    head = f"{name}|{tensor.dtype}|{tuple(tensor.shape)}|".encode()
-    return hashlib.sha256(head + content.tobytes()).digest()
+    digest = hashlib.sha256(f"{name}|{tensor.dtype}|{tuple(tensor.shape)}|".encode())
+    digest.update(memoryview(content))  # no copy: a tensor may be gigabytes
+    return digest.digest()
 
 
 def first_line(error: BaseException) -> str:

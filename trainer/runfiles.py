@@ -21,6 +21,7 @@ import tomlkit
 from rewards.errors import UsageError
 from trainer.environment import describe_environment
 from trainer.job import Job, Request
+from trainer.loading import fingerprint_weights
 from trainer.rundir import RunDir, Stage, read_json, strict_json, write_json
 from trainer.settings import Settings
 
@@ -133,9 +134,12 @@ def _fill(run: RunDir, final: Path, job: Job, facts: RunFacts) -> None:
     if job.seal.holds:
         shutil.copyfile(job.seal.path, run.seal_path)
     write_json(run.path / FACTS, asdict(facts))
-    write_json(
-        run.path / "environment.json", {**describe_environment(job.settings.device), "threads": facts.threads}
-    )
+    environment = {
+        **describe_environment(job.settings.device),
+        "threads": facts.threads,
+        "base_fingerprint": fingerprint_weights(facts.model_path),  # the merge is refused on any other base
+    }
+    write_json(run.path / "environment.json", environment)
     run.write_stages([Stage(job.stage, tuple(job.rewards), job.plan.max_steps)])
     run.holdout_path.write_text(
         "".join(strict_json(row) + "\n" for row in job.data.holdout), encoding="utf-8"
