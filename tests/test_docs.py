@@ -31,7 +31,6 @@ def said_commands(text: str) -> list[list[str]]:
 def commands() -> dict[str, Any]:
     """Every command there is, those of the trainer's process with their own options."""
     from trainer.__main__ import build_app
-
     from workbench.cli import main
 
     main._register()
