@@ -62,7 +62,10 @@ class Sheet:
 
 
 class Desk:
-    """See the module's docstring; every public method may be called from any thread."""
+    """See the module's docstring; every public method may be called from any thread.
+
+    Whoever reads several attributes that belong together holds `lock` meanwhile.
+    """
 
     def __init__(self, key: str, shelf: Shelf, engine: Engine) -> None:
         self.key = key
@@ -77,8 +80,8 @@ class Desk:
         self.notice: str | None = None
         self.shown: Shown | None = None
         self.touched = time.monotonic()
-        self._lock = threading.RLock()
-        self._wake = threading.Condition(self._lock)
+        self.lock = threading.RLock()
+        self._wake = threading.Condition(self.lock)
         self._wanted = 0
         self._closed = False
         self._behind = False  # the text moved on without a run
@@ -107,7 +110,7 @@ class Desk:
 
     def open(self, file: str) -> None:
         """Put another file of the project under the editor."""
-        with self._lock:
+        with self.lock:
             self.shelf.project.path(file)
             self.file = file
             self._changed()
@@ -120,7 +123,7 @@ class Desk:
         An unchanged text starts no run unless `force`. `base` is the digest of the file the text was written
         on; where the file is another by now, the draft is marked as in conflict with it.
         """
-        with self._lock:
+        with self.lock:
             sheet = self._known(file)
             same = text == sheet.text
             if not same:
@@ -138,7 +141,7 @@ class Desk:
 
         With `force` a file that changed on disk meanwhile is overwritten.
         """
-        with self._lock:
+        with self.lock:
             sheet = self._known(file)
             path = self.shelf.project.path(file)
             if text != sheet.text:
@@ -164,7 +167,7 @@ class Desk:
 
     def take_file(self, file: str) -> None:
         """Drop the draft: the text becomes what is in the file."""
-        with self._lock:
+        with self.lock:
             sheet = self._known(file)
             text = read_source(self.shelf.project.path(file))
             sheet.text, sheet.disk, sheet.conflict = text, digest(text), False
@@ -174,14 +177,14 @@ class Desk:
 
     def keep_draft(self, file: str) -> None:
         """Settle a conflict in favour of the draft; the file is overwritten when it is saved."""
-        with self._lock:
+        with self.lock:
             self._known(file).conflict = False
             self._changed()
 
     def look_at_disk(self) -> None:
         """Take over what other programs changed: files without a draft at once, samples and helpers by a new run."""
         stamps = self.shelf.stamps()
-        with self._lock:
+        with self.lock:
             if stamps == self._seen:
                 return
             moved = {
@@ -231,7 +234,7 @@ class Desk:
 
     def start_run(self) -> int:
         """End what runs and score the current texts; returns the number of the new run."""
-        with self._lock:
+        with self.lock:
             self.run += 1
             self._wanted = self.run
             self.status, self.progress, self._behind = "running", None, False
@@ -243,7 +246,7 @@ class Desk:
     def _work(self) -> None:
         done = 0
         while True:
-            with self._lock:
+            with self.lock:
                 while self._wanted == done and not self._closed:
                     self._wake.wait()
                 if self._closed:
@@ -276,7 +279,7 @@ class Desk:
             self._publish(run, shown=Shown(run, board, seconds, folder, target, sources))
 
     def _progress(self, run: int, step: tuple[int, str]) -> None:
-        with self._lock:
+        with self.lock:
             if run == self._wanted:
                 self.progress = step
                 self._changed()
@@ -284,19 +287,19 @@ class Desk:
     def _publish(
         self, run: int, *, shown: Shown | None = None, problem: dict[str, Any] | None = None
     ) -> None:
-        with self._lock:
+        with self.lock:
             if run != self._wanted:  # a newer text is waiting; the board of this one is not what is asked for
+                old = shown
+            else:
+                old = None
                 if shown is not None:
-                    shutil.rmtree(shown.folder, ignore_errors=True)
-                return
-            self.progress, self.problem = None, problem
-            self.status = "broken" if shown is None else "scored"
-            if shown is not None:
-                if self.shown is not None:
-                    shutil.rmtree(self.shown.folder, ignore_errors=True)
-                self.shown = shown
-                self._order.cache_clear()
-            self._changed()
+                    old, self.shown = self.shown, shown
+                    self._order.cache_clear()
+                self.progress, self.problem = None, problem
+                self.status = "broken" if shown is None else "scored"
+                self._changed()
+        if old is not None:
+            shutil.rmtree(old.folder, ignore_errors=True)
 
     def _real_paths(self, sentence: str, folder: Path) -> str:
         return sentence.replace(f"{folder}/", "").replace(str(folder), str(self.shelf.project.root))
@@ -314,7 +317,7 @@ class Desk:
         Raises:
             UsageError: nothing has been scored yet.
         """
-        with self._lock:
+        with self.lock:
             shown = self.require_shown()
             return shown, self._order(shown.run, view)
 
@@ -369,7 +372,7 @@ class Desk:
     async def changed(self, after: int, seconds: float) -> bool:
         """Wait until the desk's version is another than `after`; False when `seconds` passed without."""
         self.touched = time.monotonic()
-        with self._lock:
+        with self.lock:
             if self.version != after or self._closed:
                 return True
             loop = asyncio.get_running_loop()
@@ -388,7 +391,7 @@ class Desk:
 
     def close(self) -> None:
         """End the desk's thread and processes; drafts stay."""
-        with self._lock:
+        with self.lock:
             self._closed = True
             self._changed()
             self._wake.notify_all()

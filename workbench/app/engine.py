@@ -14,7 +14,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rewards.contract import Batch
-from rewards.errors import RewardWorkbenchError
+from rewards.errors import RewardWorkbenchError, WorkerError
 from rewards.manifest import read_manifest
 from rewards.running import Runner
 from rewards.targets import parse_target
@@ -129,7 +129,7 @@ class ProcessEngine:
 
     def explain(self, target: str, samples: Samples, row: int) -> Mapping[str, Any]:
         """See `Engine`."""
-        raise RewardWorkbenchError("explanations are not there yet")
+        raise WorkerError("explanations are not there yet")
 
     def stop(self) -> None:
         """See `Engine`."""

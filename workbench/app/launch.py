@@ -6,6 +6,7 @@ telemetry. They are cleared before gradio is imported, and every setting that gu
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import hashlib
 import hmac
@@ -13,7 +14,7 @@ import ipaddress
 import os
 import secrets
 import socket
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -180,9 +181,14 @@ def build_app(bench: Bench, address: Address) -> Any:
     )
 
 
-def run_server(app: Any, sockets: Sequence[socket.socket]) -> None:
-    """Serve until Ctrl+C; connections that wait for news are not waited for."""
+def run_server(app: Any, sockets: Sequence[socket.socket], *, leaving: Callable[[], None]) -> None:
+    """Serve until Ctrl+C; `leaving` is called before the open connections are closed, to let those that wait go."""
     import uvicorn
+
+    class Server(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            await asyncio.to_thread(leaving)
+            await super().shutdown(sockets)
 
     config = uvicorn.Config(
         app,
@@ -192,4 +198,4 @@ def run_server(app: Any, sockets: Sequence[socket.socket]) -> None:
         lifespan="on",
         server_header=False,
     )
-    uvicorn.Server(config).run(sockets=list(sockets))
+    Server(config).run(sockets=list(sockets))

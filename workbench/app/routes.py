@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from rewards.errors import RewardWorkbenchError, UsageError
+from rewards.errors import RewardWorkbenchError, UsageError, WorkerError
 from workbench.app.bench import Bench
 from workbench.app.desk import Desk
 from workbench.app.engine import Stopped
@@ -59,8 +59,6 @@ def _endpoint(bench: Bench, answer: Callable[[Bench, Request], Awaitable[Any]]) 
     async def endpoint(request: Request) -> Response:
         try:
             return _json(await answer(bench, request))
-        except Stopped:
-            return _json({"error": "the text changed meanwhile"}, 409)
         except RewardWorkbenchError as error:
             return _json({"error": str(error)}, 400)
 
@@ -149,11 +147,16 @@ async def _edit(bench: Bench, request: Request) -> Any:
 
 
 async def _explain(bench: Bench, request: Request) -> Any:
-    """The partial credit of one row."""
+    """The partial credit of one row; `why` says why there is none, `stopped` that the text moved on."""
     body = await _body(request)
     desk = await _desk(bench, body)
-    shown, explanation = await run_in_threadpool(desk.explain, _integer(body, "row", 0))
-    row = int(explanation["row"])
+    row = _integer(body, "row", 0)
+    try:
+        shown, explanation = await run_in_threadpool(desk.explain, row)
+    except Stopped:
+        return {"row": row, "stopped": True}
+    except WorkerError as error:
+        return {"row": row, "why": str(error)}
     source = shown.sources.get(desk.file, "").splitlines()
     return {"run": shown.run, **credits_view(explanation, shown.board.texts[row], source)}
 

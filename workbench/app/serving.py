@@ -52,7 +52,7 @@ def serve_target(
             say(f"\n  Reward Workbench is at  {address.url}\n")
             say("Reward code runs with your rights. Ctrl+C ends the server; drafts are kept.")
             open_browser(address.url)
-            run_server(app, [server])
+            run_server(app, [server], leaving=bench.close)
         finally:
             bench.close()
 

@@ -14,6 +14,11 @@ MAX_PRINTED = 4_000
 
 def desk_state(desk: Desk) -> dict[str, Any]:
     """JSON of the desk as it stands; its size does not depend on the number of rows."""
+    with desk.lock:
+        return _state(desk)
+
+
+def _state(desk: Desk) -> dict[str, Any]:
     shown, sheet = desk.shown, desk.sheets[desk.file]
     state: dict[str, Any] = {
         "version": desk.version,
@@ -45,6 +50,7 @@ def desk_state(desk: Desk) -> dict[str, Any]:
             "stale": desk.stale,
             "rows": len(board),
             "groups": len(board.members),
+            "labelled": any(label is not None for label in board.labels),
             "seconds": round(shown.seconds, 4),
             "columns": [column.to_json() for column in board.columns],
             "total": list(board.total_bounds),

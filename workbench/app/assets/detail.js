@@ -20,13 +20,14 @@
       else drawSide();
       const slow = setTimeout(() => $('rw-detail').classList.add('rw-busy'), 200);
       try {
-        current.credits = await RW.post('explain', { row }, mine.signal);
-        current.why = null;
+        const found = await RW.post('explain', { row }, mine.signal);
+        if (found.stopped || mine !== request) return; // the next run asks again
+        current.credits = found.why ? null : found;
+        current.why = found.why ?? null;
       } catch (error) {
-        if (error.name === 'AbortError' || error.status === 409) return;
-        if (error.status === 0 || error.status === 403) { RW.trouble(error); return; }
-        current.credits = null;
-        current.why = error.message;
+        if (error.name === 'AbortError') return;
+        RW.trouble(error);
+        return;
       } finally { clearTimeout(slow); $('rw-detail').classList.remove('rw-busy'); }
       if (mine !== request) return;
       draw(same);

@@ -3,6 +3,7 @@
 
 (() => {
   const { el, $, number, shade, count } = RW;
+  const CHARACTER = 7.22; // pixels of one in the preview's font
   const ROW = 26; // pixels; the same as in app.css
   const PAGE = 60;
   const SPARE = 8;
@@ -12,6 +13,7 @@
   let key = '';
   let generation = 0;
   let shown = null;
+  let textWidth = 300;
   const drawn = new Map(); // place -> element
   RW.view = { sort: 'row', down: false, chip: 'all', q: '', preview: RW.keep(localStorage, 'rw-preview') || 'tail' };
   RW.selected = null; // row number
@@ -45,6 +47,7 @@
     RW.place_of_selected = found.at;
     $('rw-fill').style.height = `${total * ROW}px`;
     $('rw-grid').setAttribute('aria-rowcount', total + 1);
+    textWidth = $('rw-head').querySelector('.rw-c-text')?.clientWidth || textWidth;
     for (const node of drawn.values()) node.remove();
     drawn.clear();
     draw();
@@ -95,12 +98,18 @@
     markSelected();
   };
 
+  // Of an ending only as much as fits, so that the very end is on screen.
+  const fitting = (text) => {
+    const fits = Math.max(8, Math.floor((textWidth - (RW.state.shown.labelled ? 46 : 18)) / CHARACTER));
+    return RW.view.preview === 'tail' && !RW.view.q && text.length > fits ? `\u2026${text.slice(1 - fits)}` : text;
+  };
+
   const drawRow = ([row, group, label, text, cells, sum, advantage], place) => {
     const gridcell = (kind, content, attributes = {}) => el('span', { role: 'gridcell', class: kind, ...attributes }, content);
     const node = el('div', {
       class: 'rw-row', role: 'row', id: `rw-r${place}`, 'data-row': row, 'aria-rowindex': place + 2, 'data-label': label,
     }, gridcell('rw-c-row', String(row)), gridcell('rw-c-group', group, { title: `group ${group}` }),
-    gridcell('rw-c-text', text), ...cells.map((value, index) => score(value, shown.columns[index])));
+    gridcell('rw-c-text', fitting(text)), ...cells.map((value, index) => score(value, shown.columns[index])));
     const whole = gridcell('rw-c-score rw-c-total', number(sum, 2));
     shade(whole, sum, shown.total[0], shown.total[1]);
     const gain = typeof advantage === 'number' && Math.abs(advantage) > 1e-9;
@@ -118,13 +127,17 @@
     return node;
   };
 
+  // A long name may take a second line after an underscore.
+  const breakable = (name) => name.split('_').flatMap((part, index, all) => (index < all.length - 1 ? [`${part}_`, el('wbr')] : [part]));
+
   const drawHead = () => {
     const columns = [['row', '#', 'rw-c-row'], ['group', 'group', 'rw-c-group'], [null, 'completion', 'rw-c-text'],
       ...shown.columns.map((column) => [`reward:${column.name}`, RW.alias(column.name), 'rw-c-score', column]),
       ['total', 'total', 'rw-c-score rw-c-total'], ['advantage', 'adv', 'rw-c-adv']];
-    const widths = shown.columns.map((column) => `${Math.min(112, Math.max(62, RW.alias(column.name).length * 7 + 26))}px`);
-    $('rw-grid').style.setProperty('--columns', `46px 54px minmax(170px, 1fr) ${widths.join(' ')} 66px 62px`);
-    $('rw-grid').style.setProperty('--least', `${46 + 54 + 170 + 128 + widths.reduce((sum, width) => sum + parseInt(width, 10), 0)}px`);
+    const longest = (name) => Math.max(...name.split('_').map((part, index, all) => part.length + (index < all.length - 1 ? 1 : 0)));
+    const widths = shown.columns.map((column) => Math.min(98, Math.max(58, Math.round(longest(RW.alias(column.name)) * 6.6) + 22)));
+    $('rw-grid').style.setProperty('--columns', `44px 52px minmax(150px, 1fr) ${widths.map((width) => `${width}px`).join(' ')} 60px 58px`);
+    $('rw-grid').style.setProperty('--least', `${44 + 52 + 150 + 118 + widths.reduce((sum, width) => sum + width, 0)}px`);
     $('rw-grid').setAttribute('aria-colcount', columns.length);
     const described = JSON.stringify([columns.map((column) => column[0]), RW.view.sort, RW.view.down, shown.columns]);
     if ($('rw-head').dataset.shown === described) return;
@@ -134,7 +147,7 @@
       const title = column ? `${column.name}: range ${number(column.low, 2)} to ${number(column.high, 2)}${column.declared ? '' : ' (not declared)'}. Sort.` : sort ? `Sort by ${sort}` : null;
       return el('span', { role: 'columnheader', class: kind, 'aria-sort': active ? (RW.view.down ? 'descending' : 'ascending') : sort ? 'none' : null },
         sort === null ? name : el('button', { type: 'button', title, tabindex: -1, onclick: () => RW.sortBy(sort) },
-          el('span', {}, name), el('em', { 'aria-hidden': 'true' }, active ? (RW.view.down ? '\u25be' : '\u25b4') : '')));
+          el('span', {}, ...breakable(name)), el('em', { 'aria-hidden': 'true' }, active ? (RW.view.down ? '\u25be' : '\u25b4') : '')));
     })));
   };
 
@@ -215,7 +228,11 @@
   RW.startTable = () => {
     const grid = $('rw-grid');
     grid.addEventListener('scroll', () => requestAnimationFrame(draw), { passive: true });
-    new ResizeObserver(() => draw()).observe(grid);
+    new ResizeObserver(() => {
+      const width = $('rw-head').querySelector('.rw-c-text')?.clientWidth ?? textWidth;
+      if (Math.abs(width - textWidth) > 4) { textWidth = width; for (const node of drawn.values()) node.remove(); drawn.clear(); }
+      draw();
+    }).observe(grid);
     let pause = null;
     $('rw-search').addEventListener('input', (event) => {
       clearTimeout(pause);

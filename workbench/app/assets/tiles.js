@@ -59,7 +59,7 @@
       const notes = [];
       if (tile.failed) notes.push(note(`${count(tile.failed)} failed`, 'rw-bad'));
       if (tile.none) notes.push(note(`${count(tile.none)} None`));
-      if (tile.weight !== 1) notes.push(note(`\u00d7${number(tile.weight, tile.weight % 1 ? 2 : 0)}`));
+      if (tile.weight !== 1) notes.push(note(`\u00d7${Number(tile.weight.toFixed(2))}`));
       const title = `${tile.name}: mean ${number(tile.mean)}, weight ${number(tile.weight, 2)}`
         + `${tile.seconds === null ? '' : `, ${RW.seconds(tile.seconds)}`}. Click to sort by it.`;
       return frame(RW.alias(tile.name), title, figure(tile), notes,

@@ -6,6 +6,8 @@ and every number on the page are read from it.
 
 from __future__ import annotations
 
+import os
+import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,6 +20,7 @@ from rewards.contract import Status, completion_text
 from rewards.groups import GroupStatistics, group_statistics
 from workbench.app.view.numbers import Cell, cell
 
+WORD = string.ascii_letters + string.digits
 Bounds = tuple[float, float]
 
 CUSTOMARY: tuple[Bounds, ...] = ((0.0, 1.0), (-1.0, 0.0), (-1.0, 1.0))
@@ -98,6 +101,12 @@ class Board:
         return found
 
     @cached_property
+    def short_groups(self) -> list[str]:
+        """The groups' names without what all of them begin with, for a narrow column."""
+        cut = len(shared_beginning(list(self.members)))
+        return [group[cut:] for group in self.groups]
+
+    @cached_property
     def dead(self) -> NDArray[np.bool_]:
         """(n,): True for rows of a group that teaches nothing because its totals are all equal."""
         names = {
@@ -131,6 +140,17 @@ class Board:
     def cells(self, row: int) -> list[Cell]:
         """The row's scores, one a reward, as the page shows them."""
         return [cell(self.scores[row, index], self.status[row, index]) for index in range(len(self.columns))]
+
+
+def shared_beginning(names: Sequence[str]) -> str:
+    """What all names begin with, up to a border between letters and what is none.
+
+    >>> shared_beginning(["problem-10", "problem-12"]), shared_beginning(["a", "ab"]), shared_beginning(["x"])
+    ('problem-', '', '')
+    """
+    if len(names) < 2:
+        return ""
+    return os.path.commonprefix(list(names)).rstrip(WORD)  # noqa: RUF071  # names, not paths
 
 
 def bounds(scores: NDArray[np.float64], declared: Bounds | None) -> Bounds:

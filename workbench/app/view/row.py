@@ -88,6 +88,7 @@ def _group(board: Board, row: int) -> dict[str, Any]:
     mean, spread = board.statistics.mean[place], board.statistics.spread[place]
     return {
         "name": name,
+        "short": board.short_groups[row],
         "size": len(rows),
         "mean": None if np.isnan(mean) else cell(mean),
         "spread": None if np.isnan(spread) else cell(spread),

@@ -69,7 +69,7 @@ def window(board: Board, view: View, rows: NDArray[np.intp], start: int, count: 
     return [
         [
             int(row),
-            board.groups[row],
+            board.short_groups[row],
             board.labels[row],
             preview(board.texts[row], view.preview, view.search),
             board.cells(int(row)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from rewards.contract import Status
 from workbench.app.view.board import Board
-from workbench.app.view.numbers import short
+from workbench.app.view.numbers import Cell, cell, short
 
 BINS = 24
 
@@ -33,7 +34,8 @@ def histogram(values: NDArray[np.float64], low: float, high: float) -> list[int]
     finite = values[np.isfinite(values)]
     if not len(finite) or not low < high:
         return [0] * BINS
-    places = np.clip(((finite - low) / (high - low) * BINS).astype(int), 0, BINS - 1)
+    with np.errstate(over="ignore"):  # what overflows lies outside, on the side of its sign
+        places = np.clip((finite - low) / (high - low) * BINS, 0, BINS - 1).astype(int)
     return [int(count) for count in np.bincount(places, minlength=BINS)]
 
 
@@ -42,13 +44,20 @@ def _summary(values: NDArray[np.float64], low: float, high: float) -> dict[str, 
     if len(finite):  # the axis reaches at least over what is there
         low, high = min(low, float(finite.min())), max(high, float(finite.max()))
     return {
-        "mean": short(float(finite.mean())) if len(finite) else None,
-        "spread": short(float(finite.std())) if len(finite) else None,
+        "mean": _shown(finite, np.mean),
+        "spread": _shown(finite, np.std),
         "low": short(low),
         "high": short(high),
         "bins": histogram(values, low, high),
         "count": len(finite),
     }
+
+
+def _shown(finite: NDArray[np.float64], statistic: Callable[[NDArray[np.float64]], Any]) -> Cell:
+    if not len(finite):
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        return cell(float(statistic(finite)))
 
 
 def _reward_tile(board: Board, index: int) -> dict[str, Any]:

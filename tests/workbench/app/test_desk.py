@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rewards.errors import UsageError
+from workbench.app.bench import MAX_DESKS, Bench
+from workbench.app.desk import Desk
+from workbench.app.view.rows import View
+
+Wait = Callable[..., None]
+
+
+def settled(desk: Desk) -> bool:
+    return desk.status != "running"
+
+
+def test_the_file_is_scored_when_it_is_opened(desk: Desk) -> None:
+    assert desk.shown is not None
+    assert (desk.run, desk.shown.run, len(desk.shown.board)) == (1, 1, 6)
+    assert not desk.sheets["rewards.py"].dirty
+
+
+def test_an_edit_is_kept_as_a_draft_and_scored_without_touching_the_file(
+    desk: Desk, project: Path, wait_for: Wait
+) -> None:
+    before = (project / "rewards.py").read_text()
+    assert desk.edit("rewards.py", "edited") == 2
+    wait_for(lambda: settled(desk))
+    draft = desk.shelf.drafts.read(project / "rewards.py")
+    assert draft is not None
+    assert draft.text == "edited"
+    assert desk.shown is not None
+    assert desk.shown.run == 2
+    assert (project / "rewards.py").read_text() == before
+
+
+def test_the_same_text_starts_no_run_unless_it_is_asked_for(desk: Desk) -> None:
+    text = desk.sheets["rewards.py"].text
+    assert desk.edit("rewards.py", text) == 1
+    assert desk.edit("rewards.py", text, force=True) == 2
+
+
+def test_broken_code_keeps_the_last_good_scores_as_stale(desk: Desk, wait_for: Wait) -> None:
+    desk.edit("rewards.py", "\nBROKEN")
+    wait_for(lambda: settled(desk))
+    assert (desk.status, desk.stale) == ("broken", True)
+    assert desk.shown is not None
+    assert desk.shown.run == 1
+    assert desk.problems() == [
+        {"kind": "error", "text": "rewards.py, line 2: no such word", "line": 2, "row": None, "count": None}
+    ]
+    desk.edit("rewards.py", "mended")
+    wait_for(lambda: settled(desk))
+    assert (desk.status, desk.stale) == ("scored", False)
+
+
+def test_a_new_edit_ends_a_run_that_would_go_on_for_ever(desk: Desk, engine: Any, wait_for: Wait) -> None:
+    desk.edit("rewards.py", "SLOW")
+    assert engine.running.wait(10)
+    desk.edit("rewards.py", "quick")
+    wait_for(lambda: settled(desk), 5)
+    assert desk.shown is not None
+    assert desk.shown.run == desk.run == 3
+
+
+def test_saving_writes_the_file_and_drops_the_draft(desk: Desk, project: Path) -> None:
+    desk.edit("rewards.py", "new text")
+    assert desk.save("rewards.py", "new text") is None
+    assert (project / "rewards.py").read_text() == "new text"
+    assert desk.shelf.drafts.read(project / "rewards.py") is None
+    assert not desk.sheets["rewards.py"].dirty
+
+
+def test_a_full_disk_leaves_file_and_draft(
+    desk: Desk, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = (project / "rewards.py").read_text()
+    real = os.replace
+
+    def full(source: Any, target: Any) -> None:
+        if str(target).endswith("rewards.py"):
+            raise OSError(28, "No space left on device")
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", full)
+    said = desk.save("rewards.py", "precious")
+    assert said is not None
+    assert "No space left on device; the old file is unchanged. Your text is kept as a draft." in said
+    assert (project / "rewards.py").read_text() == before
+    draft = desk.shelf.drafts.read(project / "rewards.py")
+    assert draft is not None
+    assert draft.text == "precious"
+
+
+def test_where_no_draft_can_be_kept_the_page_is_told(desk: Desk, tmp_path: Path) -> None:
+    desk.shelf.drafts.folder = tmp_path / "project" / "rewards.py" / "no-folder"
+    desk.edit("rewards.py", "unlucky")
+    assert desk.notice is not None
+    assert "Drafts are not kept" in desk.notice
+    assert "Keep this tab open" in desk.notice
+
+
+def test_a_new_desk_finds_the_draft_of_a_dead_one(desk: Desk, bench: Bench) -> None:
+    desk.edit("rewards.py", "typed before the crash")
+    other = bench.desk("desk0001")
+    assert other.sheets["rewards.py"].text == "typed before the crash"
+    assert other.sheets["rewards.py"].dirty
+
+
+def test_a_file_changed_by_another_editor_is_taken_and_scored(
+    desk: Desk, project: Path, wait_for: Wait
+) -> None:
+    (project / "rewards.py").write_text("written elsewhere")
+    desk.look_at_disk()
+    wait_for(lambda: settled(desk))
+    sheet = desk.sheets["rewards.py"]
+    assert (sheet.text, sheet.placed, sheet.dirty, desk.run) == ("written elsewhere", 1, False, 2)
+
+
+def test_a_file_changed_under_a_draft_is_a_conflict_and_the_draft_stays(desk: Desk, project: Path) -> None:
+    desk.edit("rewards.py", "mine")
+    (project / "rewards.py").write_text("theirs")
+    desk.look_at_disk()
+    sheet = desk.sheets["rewards.py"]
+    assert (sheet.text, sheet.conflict) == ("mine", True)
+    assert "nothing was written" in (desk.save("rewards.py", "mine") or "")
+    assert (project / "rewards.py").read_text() == "theirs"
+
+
+def test_a_conflict_is_settled_for_the_draft_or_for_the_file(desk: Desk, project: Path) -> None:
+    desk.edit("rewards.py", "mine")
+    (project / "rewards.py").write_text("theirs")
+    desk.look_at_disk()
+    desk.keep_draft("rewards.py")
+    assert desk.save("rewards.py", "mine") is None
+    desk.edit("rewards.py", "mine again")
+    (project / "rewards.py").write_text("theirs again")
+    desk.take_file("rewards.py")
+    sheet = desk.sheets["rewards.py"]
+    assert (sheet.text, sheet.dirty, sheet.conflict) == ("theirs again", False, False)
+
+
+def test_a_draft_on_an_older_file_is_a_conflict_when_it_is_opened(
+    desk: Desk, bench: Bench, project: Path
+) -> None:
+    desk.edit("rewards.py", "mine")
+    (project / "rewards.py").write_text("theirs")
+    assert bench.desk("desk0002").sheets["rewards.py"].conflict
+
+
+def test_text_typed_on_an_older_file_is_a_conflict(desk: Desk) -> None:
+    desk.edit("rewards.py", "typed offline", base="0123456789abcdef")
+    assert desk.sheets["rewards.py"].conflict
+
+
+def test_changed_samples_are_read_again(desk: Desk, project: Path, wait_for: Wait) -> None:
+    with (project / "samples.jsonl").open("a") as file:
+        file.write('{"prompt": "3 + 3", "completion": "six", "answer": "6"}\n')
+    desk.look_at_disk()
+    wait_for(lambda: desk.shown is not None and len(desk.shown.board) == 7)
+
+
+def test_text_without_a_run_is_kept_and_marks_the_scores_stale(desk: Desk) -> None:
+    assert desk.edit("rewards.py", "typed with live off", run=False) == 1
+    assert desk.stale
+    assert desk.edit("rewards.py", "typed with live off") == 2
+
+
+def test_an_explanation_is_made_once_and_of_the_shown_run(desk: Desk, wait_for: Wait) -> None:
+    first = desk.explain(1)
+    assert desk.explain(1)[1] is first[1]
+    desk.edit("rewards.py", "BROKEN")
+    wait_for(lambda: settled(desk))
+    assert desk.explain(2)[0].run == 1
+    with pytest.raises(UsageError, match="there is no row 6"):
+        desk.explain(6)
+
+
+def test_waiting_ends_with_the_next_change(desk: Desk) -> None:
+    async def wait() -> tuple[bool, bool]:
+        nothing = await desk.changed(desk.version, 0.01)
+        waiting = asyncio.ensure_future(desk.changed(desk.version, 10))
+        await asyncio.sleep(0)
+        await asyncio.to_thread(desk.edit, "rewards.py", "x")
+        return nothing, await waiting
+
+    assert asyncio.run(wait()) == (False, True)
+
+
+def test_old_mirrors_are_removed(desk: Desk, bench: Bench, wait_for: Wait) -> None:
+    for number in range(4):
+        desk.edit("rewards.py", f"text {number}")
+        wait_for(lambda: settled(desk))
+    wait_for(lambda: len(list(bench.shelf.scratch.iterdir())) == 1)
+
+
+def test_only_so_many_desks_are_kept(bench: Bench) -> None:
+    first = bench.desk("desk0000")
+    for number in range(1, MAX_DESKS + 1):
+        bench.desk(f"desk{number:04}")
+    assert first.closed
+    assert bench.desk("desk0000") is not first
+
+
+def test_a_desk_has_a_proper_name(bench: Bench) -> None:
+    for name in ("", "short", "../../etc", "x" * 99):
+        with pytest.raises(UsageError, match="not the name of a desk"):
+            bench.desk(name)
+
+
+def test_rows_come_in_the_order_asked_for(desk: Desk) -> None:
+    shown, rows = desk.rows(View(down=True))
+    assert shown.run == 1
+    assert rows.tolist() == [5, 4, 3, 2, 1, 0]

@@ -1,0 +1,86 @@
+"""The engine with real processes: what a desk relies on."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rewards.errors import LoadError, MissingColumnError
+from rewards.running import Runner
+from workbench.app.engine import ProcessEngine, Stopped, held
+from workbench.samples import Samples, read_samples
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[Runner]:
+    with Runner(spawn=True) as made:
+        yield made
+
+
+@pytest.fixture
+def samples(project: Path) -> Samples:
+    return held(read_samples([project / "samples.jsonl"]))
+
+
+def quiet(done: int, name: str) -> None:
+    """Progress nobody looks at."""
+
+
+def test_a_board_holds_scores_ranges_weights_and_samples(
+    runner: Runner, project: Path, samples: Samples
+) -> None:
+    steps: list[str] = []
+    board = ProcessEngine(runner).score(str(project), samples, lambda done, name: steps.append(name))
+    assert steps == board.names == ["shaped", "correct"]
+    assert board.cells(0) == [1.0, 1.0]
+    assert board.cells(2) == [0.0, None]
+    assert [(c.weight, c.low, c.high, c.declared) for c in board.columns] == [
+        (0.5, 0, 1, True),
+        (1, 0, 1, True),
+    ]
+    assert board.labels[3] == "partial"
+
+
+def test_a_file_that_does_not_load_is_one_sentence(runner: Runner, project: Path, samples: Samples) -> None:
+    (project / "rewards.py").write_text("def shaped(completions:\n")
+    with pytest.raises(LoadError, match=r"rewards\.py, line 1: SyntaxError"):
+        ProcessEngine(runner).score(str(project), samples, quiet)
+
+
+def test_a_missing_column_is_named(runner: Runner, project: Path, samples: Samples) -> None:
+    text = (project / "rewards.py").read_text().replace("answer, **", "solution, **")
+    (project / "rewards.py").write_text(text)
+    with pytest.raises(MissingColumnError, match="solution"):
+        ProcessEngine(runner).score(str(project), samples, quiet)
+
+
+@pytest.mark.parametrize("where", ["import", "call"])
+def test_an_endless_loop_is_stopped_from_another_thread(
+    runner: Runner, project: Path, samples: Samples, where: str
+) -> None:
+    loop = "while True:\n    pass\n"
+    inside = "def shaped(completions, **kwargs):\n    while True:\n        pass\n"
+    rest = "\ndef correct(completions, **kwargs):\n    return [0.0] * len(completions)\n"
+    (project / "rewards.py").write_text((loop if where == "import" else inside) + rest)
+    engine = ProcessEngine(runner)
+    threading.Timer(0.4, engine.stop).start()
+    started = time.monotonic()
+    with pytest.raises(Stopped):
+        engine.score(str(project), samples, quiet)
+    assert time.monotonic() - started < 4
+
+
+def test_stopping_ends_only_what_ran_and_the_next_run_works(
+    runner: Runner, project: Path, samples: Samples
+) -> None:
+    engine = ProcessEngine(runner)
+    engine.stop()
+    assert len(engine.score(str(project), samples, quiet)) == 6
+
+
+def test_the_rows_are_sent_to_the_template_once(runner: Runner, samples: Samples) -> None:
+    assert samples.batch() is samples.batch()

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from workbench.app.bench import Bench
+from workbench.app.desk import Desk
+from workbench.app.guard import Guard
+from workbench.app.routes import routes
+
+KEY = "desk0000"
+Wait = Callable[..., None]
+
+
+@pytest.fixture
+def client(bench: Bench, desk: Desk) -> TestClient:
+    """The app without Gradio and without a socket, behind its guard, with the cookie in hand."""
+    guard = Guard(Starlette(routes=routes(bench)), secret="s", session="kept", cookie="rw", login_delay=0)
+    return TestClient(guard, base_url="http://127.0.0.1:7860", cookies={"rw": "kept"})
+
+
+def strict(text: str) -> Any:
+    """JSON without NaN or Infinity, else a failure."""
+
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def get(client: TestClient, name: str, **values: Any) -> Any:
+    return client.get(f"/rw/{name}", params={"desk": KEY, **values})
+
+
+def post(client: TestClient, name: str, **values: Any) -> Any:
+    return client.post(f"/rw/{name}", json={"desk": KEY, **values})
+
+
+def test_the_state_holds_all_but_the_rows(client: TestClient) -> None:
+    state = strict(get(client, "state").text)
+    assert (state["status"], state["run"], state["shown"]["rows"], state["shown"]["groups"]) == (
+        "scored",
+        1,
+        6,
+        2,
+    )
+    assert [column["name"] for column in state["shown"]["columns"]] == ["shaped"]
+    assert state["file"]["files"] == ["rewards.py"]
+
+
+def test_waiting_for_a_state_ends_with_the_next_one(client: TestClient) -> None:
+    version = get(client, "state").json()["version"]
+    post(client, "edit", file="rewards.py", text="BROKEN")
+    state = get(client, "state", after=version).json()
+    assert state["version"] > version
+
+
+def test_a_window_holds_the_rows_asked_for(client: TestClient) -> None:
+    found = get(client, "rows", start=1, count=2, sort="row", down=1, find=0).json()
+    assert [row[0] for row in found["rows"]] == [4, 3]
+    assert (found["total"], found["at"], found["run"]) == (6, 5, 1)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"start": "x"},
+        {"start": -1},
+        {"count": 100000},
+        {"find": -2},
+        {"start": "1e3"},
+        {"count": ""},
+        {"desk": "?"},
+    ],
+)
+def test_a_wrong_number_is_one_sentence(client: TestClient, values: dict[str, Any]) -> None:
+    answer = get(client, "rows", **values)
+    assert answer.status_code == 400
+    assert list(answer.json()) == ["error"]
+
+
+def test_an_unknown_sort_or_filter_shows_all_rows(client: TestClient) -> None:
+    found = get(client, "rows", sort="reward:__class__", chip="label:${x}", q="").json()
+    assert found["total"] == 0
+    assert get(client, "rows", sort="nonsense", chip="nonsense").json()["total"] == 6
+
+
+def test_a_row_comes_with_its_text_and_group(client: TestClient) -> None:
+    row = get(client, "row", row=3).json()
+    assert row["text"] == "<answer>2</answer>"
+    assert row["values"] == []
+    assert {member[0] for member in row["group"]["rows"]} == {0, 1, 2, 3}
+    assert get(client, "row", row=6).status_code == 400
+
+
+def test_an_edit_is_scored_and_can_be_explained(client: TestClient, desk: Desk, wait_for: Wait) -> None:
+    assert post(client, "edit", file="rewards.py", text="new").json()["run"] == 2
+    wait_for(lambda: desk.status == "scored")
+    found = post(client, "explain", row=0).json()
+    assert found["run"] == 2
+    assert found["pieces"][0] == ["<th", [0]]
+
+
+def test_saving_answers_with_what_happened(client: TestClient, project: Path) -> None:
+    assert post(client, "save", file="rewards.py", text="saved").json() == {
+        "saved": True,
+        "error": None,
+        "conflict": False,
+    }
+    assert (project / "rewards.py").read_text() == "saved"
+
+
+@pytest.mark.parametrize("file", ["../project/rewards.py", "/etc/passwd", "samples.jsonl", "", None, 7])
+def test_no_other_file_can_be_written(client: TestClient, file: Any) -> None:
+    for name in ("save", "edit", "open"):
+        assert post(client, name, file=file, text="x").status_code == 400
+
+
+def test_what_is_no_request_is_refused_in_one_sentence(client: TestClient) -> None:
+    assert client.post("/rw/edit", content=b"{").json() == {"error": "the request is not JSON"}
+    assert client.post("/rw/edit", content=b"[]").json() == {"error": "the request is not a JSON object"}
+    assert "more than 4 MB" in client.post("/rw/edit", content=b"x" * 4_000_001).json()["error"]
+    assert client.get("/rw/edit").status_code == 405
+
+
+def test_reading_cannot_be_done_by_post_nor_running_by_get(client: TestClient) -> None:
+    assert post(client, "rows").status_code == 405
+    assert get(client, "explain", row=0).status_code == 405
+
+
+def test_assets_are_served_and_nothing_beside_them(client: TestClient) -> None:
+    assert client.get("/rw/assets/app.css").headers["content-type"].startswith("text/css")
+    for name in ("../page.py", "%2e%2e/page.py", "bar.html", "nothing.js"):
+        assert client.get(f"/rw/assets/{name}").status_code == 404
+
+
+def test_without_the_cookie_the_code_is_neither_read_nor_run(bench: Bench, desk: Desk) -> None:
+    guard = Guard(Starlette(routes=routes(bench)), secret="s", session="kept", cookie="rw", login_delay=0)
+    client = TestClient(guard, base_url="http://127.0.0.1:7860")
+    assert get(client, "text").status_code == 403
+    assert post(client, "edit", file="rewards.py", text="x").status_code == 403
+    assert desk.run == 1
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/json", "application/x-www-form-urlencoded"])
+def test_another_sites_page_cannot_run_code_even_with_the_cookie(
+    client: TestClient, desk: Desk, kind: str
+) -> None:
+    body = json.dumps({"desk": KEY, "file": "rewards.py", "text": "evil"})
+    answer = client.post(
+        "/rw/edit", content=body, headers={"origin": "http://evil.example", "content-type": kind}
+    )
+    assert answer.status_code == 403
+    assert desk.run == 1
