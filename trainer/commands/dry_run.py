@@ -1,0 +1,28 @@
+"""`dry-run TARGET`: generate and score, no update."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def dry_run(
+    target: Annotated[str, typer.Argument(help="a project folder, rewards.py, or rewards.py::NAME")],
+    prompts: Annotated[int, typer.Option("--prompts", help="how many training prompts")] = 4,
+    out: Annotated[Path, typer.Option("--out", help="samples file to write: .jsonl or .parquet")] = Path(
+        "dry-run.jsonl"
+    ),
+    model: Annotated[
+        str | None, typer.Option("--model", help="toy, smollm2, a folder, a .gguf file or a hub name")
+    ] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="key=value; repeatable")] = None,
+) -> None:
+    """Generate in groups with the model and score, without an update; `serve` opens the file."""
+    from trainer.dry_run import describe
+    from trainer.dry_run import dry_run as start
+    from trainer.job import Request
+
+    result = start(Request(target=target, model=model, sets=tuple(set_ or ())), prompts=prompts, out=out)
+    typer.echo(describe(result))
