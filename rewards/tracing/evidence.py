@@ -1,0 +1,185 @@
+"""The places in a completion that a condition or an amount was about."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from rewards.tracing.places import Places
+from rewards.tracing.provenance import Origin, plain
+
+_DEEPEST = 30
+_MOST = 60
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Places in the completion, in order; `approximate`: at least one was found by searching."""
+
+    spans: tuple[tuple[int, int], ...] = ()
+    approximate: bool = False
+
+
+class Evidence:
+    """Gathers places from origins."""
+
+    def __init__(self, places: Places) -> None:
+        self.places = places
+        text = places.completion
+        self._start = len(text) - len(text.lstrip())
+        self._end = len(text.rstrip())
+        self._spans: dict[tuple[int, int], bool] = {}
+        self._visited: set[int] = set()
+
+    def of(self, *things: Any) -> Spans:
+        """The places that origins, texts and matches are about; the whole text is nobody's evidence."""
+        self._spans, self._visited = {}, set()
+        for thing in things:
+            self._gather(thing, 0)
+        kept = sorted(self._spans.items())[:_MOST]
+        return Spans(tuple(span for span, _ in kept), any(rough for _, rough in kept))
+
+    def _add(self, span: tuple[int, int] | None, approximate: bool) -> None:
+        if span is None or (span[0] <= self._start and span[1] >= self._end):
+            return
+        self._spans[span] = self._spans.get(span, True) and approximate
+
+    def _gather(self, thing: Any, depth: int) -> None:
+        if depth > _DEEPEST or len(self._spans) > _MOST:
+            return
+        if isinstance(thing, Origin):
+            if type(thing.value) is str:
+                place = self.places.of_origin(thing)
+                if place is not None:
+                    self._add(place.span(0, len(thing.value)), place.approximate)
+                return
+            if id(thing) not in self._visited:
+                self._visited.add(id(thing))
+                method = getattr(self, f"_on_{thing.op}", None)
+                if method is not None:
+                    method(thing, depth + 1)
+                elif thing.op != "load":
+                    self._each(thing.parts, depth + 1)
+        elif type(thing) is str:
+            place = self.places.of(thing)
+            if place is not None:
+                self._add(place.span(0, len(thing)), place.approximate)
+        elif isinstance(thing, re.Match):
+            self._match(thing)
+        elif type(thing) in (list, tuple):
+            origin = self.places.state.identified(thing)
+            if origin is not None and origin.op == "call":
+                self._gather(origin, depth + 1)
+
+    def _each(self, things: Iterable[Any], depth: int) -> None:
+        for thing in things:
+            self._gather(thing, depth)
+
+    # ------------------------------------------------------------------------------------- by kind
+
+    def _on_const(self, origin: Origin, depth: int) -> None:
+        """A constant that stands for a test, like `found = True` under an `if`."""
+        if origin.guard is not None and depth > 1:
+            self._gather(origin.guard, depth)
+
+    def _on_sub(self, origin: Origin, depth: int) -> None:
+        pass
+
+    def _on_named(self, origin: Origin, depth: int) -> None:
+        pass
+
+    def _on_sum(self, origin: Origin, depth: int) -> None:
+        self._each((part for value, part in origin.parts[0] if value), depth)
+
+    _on_mean = _on_sum
+
+    def _on_any(self, origin: Origin, depth: int) -> None:
+        seen = origin.parts[0]
+        self._each(
+            (part for value, part in seen if bool(value) == origin.value) if origin.value else (), depth
+        )
+
+    def _on_all(self, origin: Origin, depth: int) -> None:
+        seen = origin.parts[0]
+        self._each((part for _, part in seen), depth)
+
+    def _on_pick(self, origin: Origin, depth: int) -> None:
+        self._each((part for _, part in origin.parts[0]), depth)
+
+    def _match(self, match: re.Match[str]) -> None:
+        if type(match.string) is not str:
+            return
+        place = self.places.of(match.string, search=True)
+        if place is not None:
+            self._add(place.span(*match.span()), place.approximate)
+
+    def _on_cmp(self, origin: Origin, depth: int) -> None:
+        left, right = origin.parts
+        if isinstance(left, Origin) and type(left.value) is str and isinstance(right, str):
+            self._gather(left, depth)  # a single character, followed by its place in the code
+            left = left.value
+        if origin.place.extra in (ast.In, ast.NotIn):
+            self._contained(left, right)
+        else:
+            self._each((left, right), depth)
+
+    def _contained(self, needle: Any, hay: Any) -> None:
+        if type(hay) is str and type(needle) is str:
+            place = self.places.of(hay, search=True)
+            start = hay.find(needle)
+            if place is not None and start >= 0:
+                self._add(place.span(start, start + len(needle)), place.approximate)
+        elif type(needle) is str:
+            self._gather(needle, 1)
+            if type(hay) in (list, tuple, set, frozenset):
+                for item in hay:
+                    if type(item) is str and item == needle:
+                        self._gather(item, 1)
+                        break
+
+    def _on_call(self, origin: Origin, depth: int) -> None:
+        function, parts, named = origin.parts
+        receiver, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+        if type(receiver) is str and self._text_test(receiver, name, parts, origin.value):
+            return
+        if isinstance(receiver, re.Match):
+            self._gather(receiver, depth)
+            return
+        if name == "findall":
+            for place, whole in self.places.found_by(origin):
+                self._add(whole, place is not None and place.approximate)
+            return
+        if isinstance(origin.value, re.Match):
+            self._match(origin.value)
+            return
+        if name in ("split", "rsplit", "splitlines", "partition", "rpartition"):
+            return
+        self._each((*parts, *named.values()), depth)
+        if type(receiver) is str:
+            self._gather(receiver, depth)
+
+    def _text_test(self, receiver: str, name: str, parts: tuple[Any, ...], value: Any) -> bool:
+        """The places of a text method's finding; False for methods that find nothing."""
+        wanted = plain(parts[0]) if parts else None
+        if name not in ("startswith", "endswith", "find", "rfind", "index", "rindex", "count"):
+            return False
+        place = self.places.of(receiver, search=True)
+        if place is None:
+            return True
+        if name in ("startswith", "endswith"):
+            options = wanted if isinstance(wanted, tuple) else (wanted,)
+            hit = next((part for part in options if value and getattr(receiver, name)(part)), None)
+            if hit:
+                start = 0 if name == "startswith" else len(receiver) - len(hit)
+                self._add(place.span(start, start + len(hit)), place.approximate)
+        elif type(wanted) is str and name == "count":
+            start = receiver.find(wanted)
+            while wanted and start >= 0:
+                self._add(place.span(start, start + len(wanted)), place.approximate)
+                start = receiver.find(wanted, start + len(wanted))
+        elif type(wanted) is str and type(value) is int and value >= 0:
+            self._add(place.span(value, value + len(wanted)), place.approximate)
+        return True

@@ -1,0 +1,261 @@
+"""Explaining rows: call, record, compare with the score that counts, and read out the credits.
+
+The score shown is always the one that `score` gives, from a call with all rows and without recording. A row
+is recorded alone where that gives the same score, else inside the whole call, and where neither does (a
+reward that rolls dice) the credits are shown as not exact.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+import pickle
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from rewards.contract import (
+    Batch,
+    CallResult,
+    Reward,
+    Status,
+    call,
+    call_rows_apart,
+    completion_text,
+    is_async,
+)
+from rewards.rewardset import RewardSet
+from rewards.tracing.explanation import Credit, Reader, RewardExplanation, strict
+from rewards.tracing.performing import watched
+from rewards.tracing.provenance import Origin
+from rewards.tracing.recorder import recording
+from rewards.tracing.rewrite import instrument
+from rewards.tracing.state import STATE, Seen
+
+SLOWER = 25
+"""Times slower than an ordinary call above which the reader is told."""
+
+TargetLoader = Callable[..., RewardSet]
+"""Loads the set anew each time it is called; takes `transform=`."""
+
+
+class _Captured(functools.partial):  # type: ignore[type-arg]
+    """The reward itself to everyone who asks, keeping the object that it returns."""
+
+    returned: Any = None
+    seen: Seen | None = None
+
+    def __call__(self, /, *args: Any, **keywords: Any) -> Any:
+        if is_async(self.func):
+            return self._awaited(**keywords)
+        return self._keep(super().__call__(*args, **keywords))
+
+    async def _awaited(self, **keywords: Any) -> Any:
+        return self._keep(await super().__call__(**keywords))
+
+    def _keep(self, returned: Any) -> Any:
+        if inspect.isgenerator(returned) or isinstance(returned, (map, filter, zip)):
+            self.seen = []
+            return watched(returned, self.seen)
+        self.returned = returned
+        return returned
+
+    def origin(self, row: int) -> Origin | None:
+        """Where the value returned for a row came from."""
+        if self.seen is not None:
+            value, origin = self.seen[row] if row < len(self.seen) else (None, None)
+        else:
+            returned = self.returned
+            shape = getattr(returned, "shape", None)
+            if shape is not None and hasattr(returned, "tolist"):
+                returned = returned.reshape(-1).tolist()
+            if not isinstance(returned, (list, tuple)) or row >= len(returned):
+                return None
+            value = returned[row]
+            origin = STATE.item(returned, row, value)
+        if isinstance(origin, Origin):
+            return origin
+        return STATE.identified(value) or Origin("load", value, STATE.left_at)
+
+
+class Explainer:
+    """Explains rows of one target; keeps the loaded sets and the scores of whole calls.
+
+    Args:
+        load: loads the set (`functools.partial(RewardSet.load, target)`).
+    """
+
+    def __init__(self, load: TargetLoader) -> None:
+        self.load = load
+        self.plain = load(transform=None)
+        self.traced = load(transform=instrument)
+        self._whole: dict[tuple[str, int, tuple[int, ...]], CallResult] = {}
+
+    def explain(
+        self, name: str, batch: Batch, row: int, rows: Sequence[int] | None = None
+    ) -> RewardExplanation:
+        """Why the reward `name` gave a row its score.
+
+        Args:
+            name: the reward.
+            batch: all rows.
+            row: the row's number in the batch.
+            rows: the rows that are called together; None for all.
+        """
+        together = tuple(rows) if rows is not None else tuple(range(len(batch)))
+        at = together.index(row)
+        whole = self._scores(name, batch, together)
+        wanted = (float(whole.scores[at]), int(whole.status[at]))
+        alone = self._record(self.traced, name, batch.rows([row]), 0, wanted)
+        if alone.same or len(together) == 1:
+            return self._finish(alone, whole, at, len(together), alone=True)
+        fresh = self.load(transform=instrument)
+        inside = self._record(fresh, name, batch.rows(together), at, wanted)
+        return self._finish(inside if inside.same else alone, whole, at, len(together), alone=not inside.same)
+
+    def _scores(self, name: str, batch: Batch, together: tuple[int, ...]) -> CallResult:
+        key = (name, id(batch), together)
+        if key not in self._whole:
+            entry = self.plain.entry(name)
+            self._whole[key] = call_rows_apart(
+                self.plain.function(name),
+                own_copy(batch.rows(together)),
+                scope=entry.scope,
+                params=entry.params,
+            )
+        return self._whole[key]
+
+    def _record(self, rewards: RewardSet, name: str, batch: Batch, at: int, wanted: Any) -> _Recorded:
+        entry, function = rewards.entry(name), rewards.function(name)
+        captured = _Captured(function)
+        batch = own_copy(batch)
+        began = time.perf_counter()
+        with recording():
+            result = call(captured, batch, params=entry.params)
+        seconds = time.perf_counter() - began
+        same = _same_score((float(result.scores[at]), int(result.status[at])), wanted)
+        text = completion_text(_content(batch.completions[at]))
+        reader = Reader(STATE, text, _file_of(rewards, name), _function_name(function))
+        credits: tuple[Credit, ...] = ()
+        missed: tuple[Credit, ...] = ()
+        if result.status[at] == Status.NUMBER:
+            origin = captured.origin(at)
+            if origin is not None:
+                credits, missed = reader.credits(origin)
+        return _Recorded(name, result, at, same, credits, missed, reader.lines(), seconds, STATE.gave_up)
+
+    def _finish(
+        self, recorded: _Recorded, whole: CallResult, at: int, rows: int, *, alone: bool
+    ) -> RewardExplanation:
+        status = Status(int(whole.status[at]))
+        score = None if status.failed or status == Status.ABSTAINED else strict(float(whole.scores[at]))
+        total = sum(credit.points for credit in recorded.credits)
+        adds_up = isinstance(score, float) and abs(total - score) <= 1e-9 * max(1.0, abs(score))
+        exact = recorded.same and not recorded.gave_up and (adds_up or status == Status.ABSTAINED)
+        return RewardExplanation(
+            name=recorded.name,
+            score=score,
+            credits=recorded.credits if status == Status.NUMBER else (),
+            lines=recorded.lines,
+            exact=exact,
+            missed=recorded.missed,
+            error=whole.errors.get(at),
+            alone=alone,
+            notes=tuple(_notes(recorded, whole, rows if not alone else 1, rows)),
+        )
+
+
+class _Recorded:
+    """What one recorded call gave for one row."""
+
+    def __init__(
+        self,
+        name: str,
+        result: CallResult,
+        at: int,
+        same: bool,
+        credits: tuple[Credit, ...],
+        missed: tuple[Credit, ...],
+        lines: Any,
+        seconds: float,
+        gave_up: bool,
+    ) -> None:
+        self.name = name
+        self.score = result.scores[at]
+        self.same = same
+        self.credits = credits
+        self.missed = missed
+        self.lines = lines
+        self.seconds = seconds
+        self.gave_up = gave_up
+
+
+def _notes(recorded: _Recorded, whole: CallResult, called: int, rows: int) -> list[str]:
+    notes = []
+    if not recorded.same:
+        notes.append(
+            "the score changes from call to call, so the credits are those of another call"
+            if recorded.score == recorded.score
+            else "the recorded call did not give this score"
+        )
+    if recorded.gave_up:
+        notes.append("too many steps to follow: values were followed only at the beginning")
+    if called > 1:
+        notes.append(
+            f"the score depends on the other rows: recorded in a call with all {called}; hits count all rows"
+        )
+    usual = whole.seconds / max(1, rows) * called
+    if recorded.seconds > max(0.2, SLOWER * usual):
+        notes.append(f"recording took {recorded.seconds:.1f} s, an ordinary call {usual:.2g} s")
+    return notes
+
+
+def _same_score(one: tuple[float, int], other: tuple[float, int]) -> bool:
+    return one[1] == other[1] and (one[0] == other[0] or (one[0] != one[0] and other[0] != other[0]))
+
+
+def own_copy(batch: Batch) -> Batch:
+    """A batch whose lists the reward may change; texts that cannot be copied are shared."""
+    try:
+        made = pickle.loads(pickle.dumps(batch))  # noqa: S301  # our own bytes, quicker than deepcopy
+    except (pickle.PicklingError, TypeError, AttributeError):
+        made = copy.deepcopy(batch)
+    assert isinstance(made, Batch)
+    return made
+
+
+def _content(completion: Any) -> Any:
+    return completion
+
+
+def _file_of(rewards: RewardSet, name: str) -> Path | None:
+    file = rewards.files[rewards.index(name)]
+    return file.resolve() if file is not None else None
+
+
+def _function_name(function: Reward) -> str:
+    inner = function
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    return getattr(inner, "__name__", type(inner).__name__)
+
+
+def explain_row(
+    load: TargetLoader, name: str, batch: Batch, row: int, rows: Sequence[int] | None = None
+) -> RewardExplanation:
+    """Why the reward `name` of a target gave a row its score. Runs the user's code: only in workers and tests.
+
+    Args:
+        load: loads the target's set, with `transform=` as `RewardSet.load` takes it.
+        name: the reward.
+        batch: all rows; it is not changed.
+        row: the row's number.
+        rows: the rows that `score` calls together with it; None for all.
+
+    Raises:
+        TargetError: the target has no such reward.
+        LoadError: the user's file failed to load.
+    """
+    return Explainer(load).explain(name, batch, row, rows)

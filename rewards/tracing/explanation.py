@@ -1,0 +1,394 @@
+"""What an explanation of one score says, and how it is read out of a recording."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from rewards.credits import spans_of
+from rewards.tracing.attribution import Part, parts_of
+from rewards.tracing.evidence import Evidence, Spans
+from rewards.tracing.nodes import FILES, NODES
+from rewards.tracing.places import Places
+from rewards.tracing.provenance import Origin, plain
+from rewards.tracing.state import State
+
+_LABEL = 48
+_SHOWN = 80
+_MOST_MISSED = 24
+
+
+@dataclass(frozen=True)
+class Credit:
+    """One part of a score.
+
+    `of`: the most it can give, where the code says so; `line`: the line of the reward's file that gave it;
+    `condition`, `value`: the test that decided it, as written, and what it gave; `spans`: the places in the
+    completion, in characters, `approximate` where they were searched for; `compared`: the two things that a
+    comparison compared; `place`: file and line, where another file gave it; `note`: as given to `credit`.
+    """
+
+    name: str
+    points: float
+    of: float | None
+    line: int | None
+    condition: str | None = None
+    value: Any = None
+    spans: tuple[tuple[int, int], ...] = ()
+    approximate: bool = False
+    compared: tuple[str, str] | None = None
+    place: str | None = None
+    note: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The credit as `explain --format json` prints it; what says nothing is left out at the end."""
+        values: dict[str, Any] = {
+            "name": self.name,
+            "points": strict(self.points),
+            "of": strict(self.of),
+            "line": self.line,
+            "condition": self.condition,
+            "value": self.value,
+            "spans": [list(span) for span in self.spans],
+        }
+        if self.approximate:
+            values["approximate"] = True
+        if self.compared is not None:
+            values["compared"] = list(self.compared)
+        if self.place is not None:
+            values["place"] = self.place
+        if self.note is not None:
+            values["note"] = self.note
+        return values
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line that ran: how often, and the last values it gave to variables."""
+
+    line: int
+    hits: int
+    values: dict[str, str]
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {"line": self.line, "hits": self.hits, "values": self.values}
+
+
+@dataclass(frozen=True)
+class RewardExplanation:
+    """Why one reward gave one row its score.
+
+    `score` is what `score` shows: None where the reward abstained or failed (then `error` says why), the text
+    "nan", "inf" or "-inf"; `exact`: the credits add up to it; `missed`: what did not pay and would have;
+    `lines`: the lines of the reward's file that ran; `alone`: the row was called alone; `notes`: limits of
+    this explanation.
+    """
+
+    name: str
+    score: float | str | None
+    credits: tuple[Credit, ...]
+    lines: tuple[Line, ...]
+    exact: bool
+    missed: tuple[Credit, ...] = ()
+    error: str | None = None
+    alone: bool = True
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The reward as `explain --format json` prints it."""
+        values: dict[str, Any] = {
+            "name": self.name,
+            "score": self.score,
+            "credits": [credit.to_json() for credit in self.credits],
+            "lines": [line.to_json() for line in self.lines],
+            "exact": self.exact,
+        }
+        if self.missed:
+            values["missed"] = [credit.to_json() for credit in self.missed]
+        if self.error is not None:
+            values["error"] = self.error
+        if self.notes:
+            values["notes"] = list(self.notes)
+        return values
+
+
+def strict(value: float | None) -> float | str | None:
+    """A number as strict JSON; computing residue below 1e-12 is cut off."""
+    if value is None or math.isfinite(value):
+        return None if value is None else round(value, 12) + 0.0
+    return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
+
+
+class Reader:
+    """Reads one score out of a recording.
+
+    Args:
+        state: the recording.
+        completion: the text the spans count in.
+        main: the reward's own file; amounts given in other files stand at the line that called for them.
+        entry: the name of the reward's function, which is no name for a part of its score.
+    """
+
+    def __init__(self, state: State, completion: str, main: Path | None, entry: str) -> None:
+        self.state = state
+        self.main = main
+        self.entry = entry
+        self.evidence = Evidence(Places(completion, state))
+
+    def credits(self, origin: Origin) -> tuple[tuple[Credit, ...], tuple[Credit, ...]]:
+        """The credits of a score, and what was missed."""
+        parts = parts_of(origin)
+        paid = [part for part in parts if part.points or part.kind == "named"]
+        unpaid = [part for part in parts if not part.points and part.kind != "named"]
+        shown, missed = (paid, unpaid) if paid else (unpaid, [])
+        lacking = [self._credit(part) for part in missed if part.of]
+        lacking += self._not_run(origin)
+        return tuple(self._credit(part) for part in shown), tuple(lacking[:_MOST_MISSED])
+
+    def _credit(self, part: Part) -> Credit:
+        if part.kind == "named":
+            return self._named(part)
+        site = part.called_at or part.site
+        test = _unwrapped(part.test)
+        condition, value = self._condition(part)
+        spans = self.evidence.of(*((part.test,) if part.test is not None else ()), *self._amount(part))
+        elsewhere = part.site.place.file.path
+        return Credit(
+            name=self._label(part, test),
+            points=part.points,
+            of=part.of,
+            line=site.place.line or None,
+            condition=condition,
+            value=value,
+            spans=spans.spans,
+            approximate=spans.approximate,
+            compared=_compared(test),
+            place=f"{elsewhere.name}:{part.site.place.line}" if self._foreign(part.site) else None,
+            note=f"{part.count} times" if part.count > 1 else None,
+        )
+
+    def _foreign(self, site: Origin) -> bool:
+        return self.main is not None and site.node != 0 and site.place.file.path != self.main
+
+    def _named(self, part: Part) -> Credit:
+        _, _, span, note = part.site.parts
+        site = part.called_at
+        spans = self._given_span(span)
+        return Credit(
+            name=part.name or "",
+            points=part.points,
+            of=part.of,
+            line=site.place.line if site is not None else None,
+            condition=part.test.place.text if part.test is not None else None,
+            value=_json_value(part.test.value) if part.test is not None else None,
+            spans=spans.spans,
+            approximate=spans.approximate,
+            note=note,
+        )
+
+    def _given_span(self, span: Any) -> Spans:
+        matches = span if isinstance(span, (list, tuple)) else [span]
+        if matches and all(isinstance(match, re.Match) for match in matches):
+            return self.evidence.of(*matches)
+        return Spans(spans_of(span))
+
+    def _amount(self, part: Part) -> Iterable[Any]:
+        """What the amount itself was computed of; a constant was computed of nothing."""
+        if part.kind in ("const", "change"):
+            return part.sources if part.kind == "change" else ()
+        return part.sources
+
+    def _condition(self, part: Part) -> tuple[str | None, Any]:
+        if part.test is not None:
+            text = part.test.place.text
+            value = part.test.value
+            return text, _json_value(value)
+        if part.kind == "change":
+            return part.site.place.text, _json_value(part.site.value)
+        return None, None
+
+    def _label(self, part: Part, test: Origin | None) -> str:
+        place = part.site.place
+        literal = _literal(test)
+        if literal is not None and part.kind in ("const", "test"):
+            return _short(literal)
+        if part.kind == "change":
+            return _short(place.text)
+        if place.assigned and not self._accumulates(place.assigned):
+            return place.assigned
+        function = NODES[place.function].extra if place.function else None
+        helper = function["name"] if isinstance(function, dict) else ""
+        if helper and helper not in (self.entry, "__call__"):
+            return str(helper)
+        if part.kind == "lump" and place.kind in ("bin", "aug", "augslot", "pick", "call"):
+            return _short(_amount_text(part.site))
+        if part.test is not None:
+            return _short(part.test.place.text)
+        return _short(place.text) if place.kind not in ("const", "name") else f"line {place.line}"
+
+    def _accumulates(self, name: str) -> bool:
+        """True for a variable that a statement adds to: it is the score itself, no part of it."""
+        return name in _accumulators()
+
+    def _not_run(self, origin: Origin) -> list[Credit]:
+        """Additions to the score that a test kept from running."""
+        names = _variables(origin)
+        missed = []
+        for test in self.state.tests:
+            branches = NODES[test.node].extra
+            if not isinstance(branches, tuple) or len(branches) != 2:
+                continue
+            for number in branches[1 if test.value else 0]:
+                node = NODES[number]
+                amount = NODES[node.kids[1]]
+                value = amount.extra if amount.kind == "const" else None
+                if value is None or (node.function, node.extra[1]) not in names:
+                    continue
+                of = -value if node.extra[0] is ast.Sub else value
+                if of > 0 and node.extra[0] in (ast.Add, ast.Sub):
+                    label = _literal(_unwrapped(test)) or test.place.text
+                    missed.append(
+                        Credit(_short(label), 0.0, float(of), node.line, test.place.text, bool(test.value))
+                    )
+        return missed
+
+    def lines(self) -> tuple[Line, ...]:
+        """The lines of the reward's file that ran."""
+        hits: dict[int, int] = {}
+        for file in FILES:
+            if file.path == self.main:
+                for line, count in zip(file.statements, file.hits, strict=True):
+                    if count:
+                        hits[line] = max(hits.get(line, 0), count)
+        values: dict[int, dict[str, str]] = {}
+        for (_, name), (node, value) in self.state.noted.items():
+            if node.file.path == self.main:
+                values.setdefault(node.line, {})[name] = shown(value)
+        return tuple(Line(line, count, values.get(line, {})) for line, count in sorted(hits.items()))
+
+
+def _accumulators() -> set[str]:
+    return {node.extra[1] for node in NODES if node.kind == "aug" and isinstance(node.extra, tuple)}
+
+
+def _variables(origin: Origin) -> set[tuple[int, str]]:
+    """The variables a value was added up in, with their functions."""
+    found: set[tuple[int, str]] = set()
+    pending: list[Any] = [origin]
+    visited: set[int] = set()
+    while pending and len(visited) < 20_000:
+        thing = pending.pop()
+        if isinstance(thing, Origin):
+            if id(thing) in visited:
+                continue
+            visited.add(id(thing))
+            node = thing.place
+            if node.kind == "aug" and isinstance(node.extra, tuple):
+                found.add((node.function, node.extra[1]))
+            elif node.assigned:
+                found.add((node.function, node.assigned))
+            pending.extend(thing.parts)
+        elif isinstance(thing, (list, tuple)) and len(thing) < 5_000:
+            pending.extend(part for part in thing if isinstance(part, (Origin, list, tuple)))
+    return found
+
+
+def _unwrapped(test: Origin | None) -> Origin | None:
+    """The comparison or call inside a test."""
+    while test is not None and test.op in ("test", "operand", "not", "use", "ret", "bool"):
+        inner = test.parts[-1] if test.parts else None
+        if not isinstance(inner, Origin) or (test.op == "bool" and len(test.parts) > 1):
+            return test
+        test = inner
+    return test
+
+
+def _amount_text(site: Origin) -> str:
+    """The words of an amount: without the statement it stands in, and without a fixed factor."""
+    tree: ast.AST = site.place.tree
+    if isinstance(tree, (ast.AugAssign, ast.Assign)):
+        tree = tree.value
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Mult):
+        if isinstance(tree.left, ast.Constant):
+            tree = tree.right
+        elif isinstance(tree.right, ast.Constant):
+            tree = tree.left
+    return site.place.file.segment(tree)
+
+
+_TEXT_TESTS = ("startswith", "endswith", "count", "find", "index", "rfind", "rindex")
+
+
+def _literal(test: Origin | None) -> str | None:
+    """The text a test looked for."""
+    if test is None:
+        return None
+    if test.op == "cmp" and test.place.extra in (ast.In, ast.NotIn):
+        needle = plain(test.parts[0])
+        return needle if type(needle) is str and needle.strip() else None
+    if test.op == "cmp":
+        return next(
+            (text for part in test.parts if (text := _literal(part if isinstance(part, Origin) else None))),
+            None,
+        )
+    if test.op == "call":
+        function, arguments, _ = test.parts
+        looked_for = plain(arguments[0]) if arguments else None
+        if (
+            getattr(function, "__name__", "") in _TEXT_TESTS
+            and type(looked_for) is str
+            and looked_for.strip()
+        ):
+            return looked_for
+    return None
+
+
+def _compared(test: Origin | None) -> tuple[str, str] | None:
+    """Both sides of an equality or order test."""
+    if test is None or test.op != "cmp" or test.place.extra in (ast.In, ast.NotIn, ast.Is, ast.IsNot):
+        return None
+    left, right = (part.value if isinstance(part, Origin) else part for part in test.parts)
+    return shown(left), shown(right)
+
+
+def _json_value(value: Any) -> Any:
+    if value is None or type(value) in (bool, int, str):
+        return value if type(value) is not str else _cut(value, _SHOWN * 2)
+    if type(value) is float:
+        return strict(value)
+    return shown(value)
+
+
+def _short(text: str) -> str:
+    return _cut(" ".join(text.split()), _LABEL)
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+_PLAIN_TYPES = (bool, int, float, str, bytes, type(None), Fraction, re.Pattern, range)
+
+
+def shown(value: Any) -> str:
+    """A value for the reader: its repr where Python makes it, else only its class."""
+    if isinstance(value, re.Match):
+        return _cut(f"<match {value.group()!r}>", _SHOWN)
+    if type(value) in _PLAIN_TYPES:
+        return _cut(repr(value[:200] if type(value) in (str, bytes) else value), _SHOWN)
+    if type(value) in (list, tuple, set, frozenset, dict):
+        if type(value) is dict:
+            inner = ", ".join(f"{shown(key)}: {shown(item)}" for key, item in list(value.items())[:4])
+        else:
+            inner = ", ".join(shown(item) for item in list(value)[:5])
+        more = ", …" if len(value) > 5 else ""
+        opening, closing = "[]" if type(value) is list else "()" if type(value) is tuple else "{}"
+        return _cut(f"{opening}{inner}{more}{closing}", _SHOWN)
+    return f"<{type(value).__name__}>"
