@@ -80,7 +80,7 @@ class Machine:
 def describe_machine() -> Machine:
     """Look at this machine once; takes about a tenth of a second."""
     total, free = _memory_gib()
-    cache = _cache_folder()
+    cache = _cache_folder() / "models"
     chromium = find_chromium()
     return Machine(
         version=_version("reward-workbench") or "not installed",
@@ -97,7 +97,7 @@ def describe_machine() -> Machine:
         isolation=probe_isolation(),
         chromium=str(chromium) if chromium else None,
         cache=str(cache),
-        cached=tuple(sorted(entry.name for entry in cache.iterdir())) if cache.is_dir() else (),
+        cached=_folders_of(cache),
     )
 
 
@@ -174,6 +174,14 @@ def _memory_gib() -> tuple[float, float]:
         total = min(total, int(limit) / 2**30)
         free = min(free, total - (int(used) / 2**30 if used.isdigit() else 0.0))
     return total, free
+
+
+def _folders_of(path: Path) -> tuple[str, ...]:
+    """The names of the folders in a folder, sorted; none where it is not there or cannot be read."""
+    try:
+        return tuple(sorted(entry.name for entry in path.iterdir() if entry.is_dir()))
+    except OSError:
+        return ()
 
 
 def _cache_folder() -> Path:

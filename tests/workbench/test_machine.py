@@ -65,7 +65,7 @@ def test_without_a_search_path_there_is_no_chromium(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_cache_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "smollm2").mkdir()
+    (tmp_path / "models" / "smollm2-1a2b").mkdir(parents=True)
     monkeypatch.setenv("REWARD_WORKBENCH_CACHE", str(tmp_path))
     found = describe_machine()
-    assert (found.cache, found.cached) == (str(tmp_path), ("smollm2",))
+    assert (found.cache, found.cached) == (str(tmp_path / "models"), ("smollm2-1a2b",))
