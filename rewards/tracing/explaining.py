@@ -136,7 +136,7 @@ class Explainer:
             result = call(captured, batch, params=entry.params)
         seconds = time.perf_counter() - began
         same = _same_score((float(result.scores[at]), int(result.status[at])), wanted)
-        text = completion_text(_content(batch.completions[at]))
+        text = completion_text(batch.completions[at])
         reader = Reader(STATE, text, _file_of(rewards, name), _function_name(function))
         credits: tuple[Credit, ...] = ()
         missed: tuple[Credit, ...] = ()
@@ -226,10 +226,6 @@ def own_copy(batch: Batch) -> Batch:
     return made
 
 
-def _content(completion: Any) -> Any:
-    return completion
-
-
 def _file_of(rewards: RewardSet, name: str) -> Path | None:
     file = rewards.files[rewards.index(name)]
     return file.resolve() if file is not None else None
@@ -240,6 +236,17 @@ def _function_name(function: Reward) -> str:
     while isinstance(inner, functools.partial):
         inner = inner.func
     return getattr(inner, "__name__", type(inner).__name__)
+
+
+_last: tuple[Any, Explainer] | None = None
+
+
+def explain_in_worker(context: Any, reward: str, row: int, rows: list[int] | None = None) -> dict[str, Any]:
+    """`Explainer.explain` inside a worker, for its own target and rows; the sets stay loaded between calls."""
+    global _last
+    if _last is None or _last[0] is not context:
+        _last = (context, Explainer(functools.partial(RewardSet.load, context.target)))
+    return _last[1].explain(reward, context.batch, row, rows).to_json()
 
 
 def explain_row(

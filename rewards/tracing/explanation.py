@@ -67,6 +67,19 @@ class Credit:
             values["note"] = self.note
         return values
 
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Credit:
+        """Read what `to_json` gave."""
+        compared = values.get("compared")
+        return cls(
+            **{
+                **values,
+                "points": float(values["points"]),
+                "spans": tuple((start, end) for start, end in values["spans"]),
+                "compared": (compared[0], compared[1]) if compared else None,
+            }
+        )
+
 
 @dataclass(frozen=True)
 class Line:
@@ -114,9 +127,24 @@ class RewardExplanation:
             values["missed"] = [credit.to_json() for credit in self.missed]
         if self.error is not None:
             values["error"] = self.error
+        if not self.alone:
+            values["alone"] = False
         if self.notes:
             values["notes"] = list(self.notes)
         return values
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> RewardExplanation:
+        """Read what `to_json` gave."""
+        return cls(
+            **{
+                **values,
+                "credits": tuple(Credit.from_json(credit) for credit in values["credits"]),
+                "missed": tuple(Credit.from_json(credit) for credit in values.get("missed", ())),
+                "lines": tuple(Line(**line) for line in values["lines"]),
+                "notes": tuple(values.get("notes", ())),
+            }
+        )
 
 
 def strict(value: float | None) -> float | str | None:

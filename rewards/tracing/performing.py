@@ -14,7 +14,7 @@ from rewards.tracing.nodes import NODES
 from rewards.tracing.provenance import NUMBERS, Entry, Origin, Record
 from rewards.tracing.state import STATE, Seen, fresh, guard_of, operand, register
 
-_LAZY = (
+_LAZY: tuple[Any, ...] = (
     types.GeneratorType, map, filter, zip, enumerate, reversed, set, frozenset,
     type({}.values()), type({}.keys()), type({}.items()),
 )  # fmt: skip
@@ -82,9 +82,11 @@ def _user_call(
 ) -> Any:
     entry = Entry(function, guard_of(record, number))
     entry.arguments = list(parts)
-    STATE.pending, STATE.returned = entry, None
+    STATE.left_behind()
+    STATE.pending = entry
     value = function(*values, **named)
-    returned, STATE.returned, STATE.pending = STATE.returned, None, None
+    returned = STATE.left_behind()
+    STATE.pending = None
     if returned is not None and returned.value is value:
         return _keep(record, number, "ret", value, (returned,))
     return _keep(record, number, "call", value, (function, parts, named))
@@ -93,8 +95,7 @@ def _user_call(
 def watched(items: Iterable[Any], seen: Seen) -> Iterator[Any]:
     """The same items, remembered as they pass, with the origin the producing code has just left."""
     for item in items:
-        origin = STATE.element if STATE.element is not None else STATE.returned
-        STATE.element = STATE.returned = None
+        origin = STATE.left_behind()
         if origin is not None and origin.value is item:
             seen.append((item, origin))
         else:
@@ -134,10 +135,9 @@ def _fold(
 
 
 def _next(record: Record, number: int, values: tuple[Any, ...], parts: tuple[Any, ...]) -> Any:
-    STATE.element = STATE.returned = None
+    STATE.left_behind()
     value = next(*values)
-    origin = STATE.element if STATE.element is not None else STATE.returned
-    STATE.element = STATE.returned = None
+    origin = STATE.left_behind()
     if origin is None or origin.value is not value:
         origin = (
             parts[1] if len(parts) > 1 and isinstance(parts[1], Origin) and parts[1].value is value else None

@@ -153,7 +153,7 @@ class _FileRewriter(ExpressionRewriter):
         method = getattr(self, "_on_" + type(tree).__name__, None)
         if method is not None:
             made = method(tree, place)
-            return made if isinstance(made, tuple) else ([made], place)  # type: ignore[return-value]
+            return made if isinstance(made, tuple) else ([made], place)
         if isinstance(tree, _FUNCTIONS):
             return [self._function(tree, place)], place
         if isinstance(tree, ast.ClassDef):

@@ -70,6 +70,12 @@ class State:
         for record in self.module_records.values():
             record.clear()
 
+    def left_behind(self) -> Origin | None:
+        """The origin of what user code has just yielded or returned; it is taken away."""
+        origin = self.element if self.element is not None else self.returned
+        self.element = self.returned = None
+        return origin
+
     # --------------------------------------------------------------------------------- variables
 
     def bind(self, record: Record, node: Node, target: Any, value: Any, origin: Any) -> None:

@@ -1,0 +1,198 @@
+"""Explanations for a terminal: the completion with its matches marked, and a table of credits a reward."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from rewards.tracing.explanation import Credit, RewardExplanation
+from workbench.explanation import RowExplanation
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+_WIDTH = 110
+"""Columns where the output is no terminal."""
+
+_KEPT = 2_400
+"""Characters of a completion shown; the middle of a longer one is left out, but never a marked place."""
+
+_AROUND = 60
+
+
+def printer(format: str) -> Callable[[RowExplanation], None]:
+    """A function that prints explained rows one by one: `json` for an object a line, else `text`."""
+    if format == "json":
+        return _print_json
+    from rich.console import Console
+
+    console = Console() if sys.stdout.isatty() else Console(width=_WIDTH, color_system=None)
+    return lambda explained: console.print(*rendered(explained), sep="\n")
+
+
+def _print_json(explained: RowExplanation) -> None:
+    sys.stdout.write(json.dumps(explained.to_json(), allow_nan=False, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+def to_text(explained: RowExplanation, width: int = _WIDTH) -> str:
+    """The explanation as plain text."""
+    from io import StringIO
+
+    from rich.console import Console
+
+    console = Console(file=StringIO(), width=width, color_system=None)
+    _print(console, explained)
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+def _print(console: Console, explained: RowExplanation) -> None:
+    console.print(*rendered(explained), sep="\n")
+
+
+def rendered(explained: RowExplanation) -> list[RenderableType]:
+    """What is printed for a row: a heading, the marked text, a table a reward."""
+    from rich.rule import Rule
+    from rich.text import Text
+
+    heading = Text(f"row {explained.row}", style="bold")
+    heading.append(f"  {explained.id}" * (explained.id != str(explained.row)), style="dim")
+    if explained.total is not None:
+        heading.append(f"  total {number(explained.total)}")
+    parts: list[RenderableType] = [Rule(heading, align="left", style="dim"), marked(explained), Text()]
+    for reward, weight in zip(explained.rewards, explained.weights, strict=True):
+        parts += [_title(reward, weight), *_table(reward), *_remarks(reward), Text()]
+    return parts
+
+
+def _title(reward: RewardExplanation, weight: float) -> Text:
+    from rich.text import Text
+
+    title = Text(reward.name, style="bold cyan")
+    if isinstance(reward.score, float):
+        title.append(f"  {number(reward.score)}", style="bold")
+        title.append(f"  x weight {weight:g} = {number(weight * reward.score)}", style="dim")
+    else:
+        title.append(f"  {'failed' if reward.error else reward.score or 'no opinion'}", style="bold yellow")
+    if isinstance(reward.score, float) and not reward.exact:
+        title.append("  the credits below do not explain all of it", style="yellow")
+    return title
+
+
+def _table(reward: RewardExplanation) -> list[Table]:
+    from rich import box
+    from rich.table import Table
+
+    if not reward.credits and not reward.missed:
+        return []
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False, expand=True)
+    table.add_column("points", justify="right", no_wrap=True)
+    table.add_column("of", justify="right", no_wrap=True, style="dim")
+    table.add_column("line", justify="right", no_wrap=True, style="dim")
+    table.add_column("for", ratio=2, overflow="fold")
+    table.add_column("because", ratio=4, overflow="fold")
+    for credit in reward.credits:
+        table.add_row(*_cells(credit), style=None if credit.points else "dim")
+    for credit in reward.missed:
+        table.add_row(*_cells(credit), style="dim")
+    return [table]
+
+
+def _cells(credit: Credit) -> tuple[Text, str, str, Text, Text]:
+    from rich.text import Text
+
+    style = "green" if credit.points > 0 else "red" if credit.points < 0 else ""
+    because = Text(credit.condition or "")
+    if credit.condition is not None:
+        because.append(f"  {_value(credit)}", style="dim")
+    if credit.compared is not None:
+        because.append(f"  {credit.compared[0]} with {credit.compared[1]}", style="dim")
+    if credit.place is not None:
+        because.append(f"  ({credit.place})", style="dim")
+    if credit.note is not None:
+        because.append(f"  {credit.note}", style="italic")
+    return (
+        Text(f"{credit.points:+.4g}" if credit.points else "0", style=style),
+        "" if credit.of is None else number(credit.of),
+        "" if credit.line is None else str(credit.line),
+        Text(credit.name),
+        because,
+    )
+
+
+def _value(credit: Credit) -> str:
+    if isinstance(credit.value, bool):
+        return "yes" if credit.value else "no"
+    return f"= {credit.value}"
+
+
+def _remarks(reward: RewardExplanation) -> list[Text]:
+    from rich.text import Text
+
+    remarks = [Text(f"  {reward.error}", style="yellow")] if reward.error else []
+    return remarks + [Text(f"  note: {note}", style="dim italic") for note in reward.notes]
+
+
+def number(value: float) -> str:
+    """A score for reading: at most four decimals, no trailing zeros."""
+    return f"{value:.4f}".rstrip("0").rstrip(".") if value == value else "nan"
+
+
+def marked(explained: RowExplanation) -> Text:
+    """The completion with every place that a credit rests on marked: paid green, cost red, neither underlined."""
+    from rich.text import Text
+
+    text = Text()
+    styles: list[tuple[int, int, str]] = []
+    for reward in explained.rewards:
+        for credit in reward.credits:
+            style = (
+                "black on green"
+                if credit.points > 0
+                else "white on red"
+                if credit.points < 0
+                else "underline"
+            )
+            styles += [(start, end, style) for start, end in credit.spans]
+    kept = _kept(len(explained.text), [(start, end) for start, end, _ in styles])
+    at = 0
+    for start, end in kept:
+        if start > at:
+            text.append(f" [… {start - at} characters …] ", style="dim italic")
+        piece = Text(visible(explained.text[start:end]))
+        for first, last, style in styles:
+            piece.stylize(style, max(0, first - start), max(0, last - start))
+        text.append_text(piece)
+        at = end
+    if at < len(explained.text):
+        text.append(f" [… {len(explained.text) - at} characters …] ", style="dim italic")
+    return text
+
+
+def _kept(length: int, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The pieces of a text that are shown: its ends and what stands around marked places."""
+    if length <= _KEPT:
+        return [(0, length)]
+    half = _KEPT // 3
+    pieces = [(0, half), (length - half, length)]
+    for start, end in spans:
+        end = min(end, start + _KEPT // 2)
+        pieces.append((max(0, start - _AROUND), min(length, end + _AROUND)))
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(pieces):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def visible(text: str) -> str:
+    """The text with control characters replaced one for one, so that a completion cannot steer the terminal."""
+    return "".join(
+        letter if letter in "\n\t" or (letter.isprintable() or letter == " ") else "�" for letter in text
+    )
