@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +39,8 @@ RESERVED = (
     "errors",
     "seconds",
 )
+
+MOST_PENDING = 16
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,41 @@ def write_batch(folder: Path, batch: ScoredBatch, number: int = 1) -> Path:
     parquet.write_table(to_table(batch), temporary, compression="zstd")
     os.replace(temporary, path)
     return path
+
+
+class Recorder:
+    """Writes batches into a run's `completions/` while the next step already goes on.
+
+    One thread writes, in order. `flush` returns when everything given so far is on disk; it is called before a
+    checkpoint is written, so that no checkpoint is ahead of the record. Evaluation batches of a step are numbered.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="completions")
+        self._pending: list[Future[Path]] = []
+        self._numbers: Counter[int] = Counter()
+
+    def __call__(self, batch: ScoredBatch) -> None:
+        """Take a batch. Raises what went wrong with an earlier one (a full disk)."""
+        self._numbers[batch.step] += batch.split == "eval"
+        if len(self._pending) >= MOST_PENDING:
+            self.flush()
+        number = max(self._numbers[batch.step], 1)
+        self._pending.append(self._writer.submit(write_batch, self._folder, batch, number))
+
+    def flush(self) -> None:
+        """Wait until every batch is written; raises OSError where one could not be."""
+        pending, self._pending = self._pending, []
+        for write in pending:
+            write.result()
+
+    def close(self) -> None:
+        """Write what is left and end the thread."""
+        try:
+            self.flush()
+        finally:
+            self._writer.shutdown()
 
 
 def to_table(batch: ScoredBatch) -> pa.Table:

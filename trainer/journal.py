@@ -8,7 +8,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -96,29 +96,30 @@ class Journal:
 
     Args:
         run: the run folder.
-        stage: index of the stage.
         total: steps of the stage.
         window: steps between points at which a checkpoint may be taken.
         names: the rewards, for the progress line.
         extra: gives our own metrics for each line of TRL's.
+        flush: puts on disk what is recorded elsewhere, before a checkpoint is written.
         progress: shows how far it is.
     """
 
     def __init__(
         self,
         run: RunDir,
-        stage: int,
         *,
         total: int,
         window: int,
         names: tuple[str, ...],
-        extra: Any,
+        extra: Callable[[], dict[str, float]],
+        flush: Callable[[], None],
         progress: Progress,
     ) -> None:
         self.run = run
         self.total = total
         self.stopping: str | None = None
-        self._stage, self._window, self._names = stage, window, names
+        self.flush = flush
+        self._window, self._names = window, names
         self._extra, self._progress = extra, progress
         self._metrics: TextIO | None = None
         self._step_started = time.monotonic()
@@ -160,7 +161,7 @@ class Journal:
         if checkpoint.is_dir():
             record_checkpoint(checkpoint)
         (checkpoint.parent / "README.md").unlink(missing_ok=True)  # TRL's card of an unfinished model
-        self.run.update_stage(self._stage, step=step)
+        self.run.update_stage(0, step=step)
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -193,6 +194,8 @@ def as_callback(journal: Journal) -> Any:
         def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
             if journal.may_stop(state.global_step):
                 control.should_log = control.should_save = control.should_training_stop = True
+            if control.should_save:
+                journal.flush()
 
         def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
             journal.saved(Path(args.output_dir) / f"checkpoint-{state.global_step}", state.global_step)

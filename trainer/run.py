@@ -10,7 +10,6 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +19,7 @@ from rewards.errors import ShortfallError, UsageError
 from rewards.manifest import read_manifest
 from rewards.rewardset import RewardSet
 from trainer.backends.transformers import Policy, load_policy, policy_tokenizer_of
-from trainer.completions import ScoredBatch, write_batch
+from trainer.completions import Recorder
 from trainer.data import fit_to_model, load_data, order, to_dataset
 from trainer.environment import choose_threads, quiet_libraries, use_threads
 from trainer.job import Job, Request, make_job, prepare_job, replan, require_seal, seal_state, the_stage
@@ -191,14 +190,15 @@ def _steps(run: RunDir, job: Job, facts: RunFacts, tokenizer: Any, checkpoint: P
     policy = load_policy(Path(facts.model_path), job.settings, tokenizer)
     done = (checkpoint_step(checkpoint) if checkpoint else 0) or 0
     progress = Progress(job.plan.max_steps, done)
-    scoring = _scoring(run, job, progress)
+    recorder = Recorder(run.completions)
+    scoring = scoring_of(job, recorder, progress)
     journal = Journal(
         run,
-        0,
         total=job.plan.max_steps,
         window=job.sizes.window,
         names=scoring.names,
         extra=scoring.drain,
+        flush=recorder.flush,
         progress=progress,
     )
     trainer = build_trainer(run, job, policy, scoring, [as_callback(journal)])
@@ -211,8 +211,11 @@ def _steps(run: RunDir, job: Job, facts: RunFacts, tokenizer: Any, checkpoint: P
         raise ShortfallError(
             f"out of GPU memory at step {trainer.state.global_step + 1}: {_smaller(job)}"
         ) from error
+    except OSError as error:
+        raise ShortfallError(f"stopped at step {trainer.state.global_step + 1}: {error}") from error
     finally:
         journal.end()
+        recorder.close()
     step = int(trainer.state.global_step)
     if step < job.plan.max_steps:
         return _stopped(run, step, journal.stopping)
@@ -252,30 +255,19 @@ def build_trainer(run: RunDir, job: Job, policy: Policy, scoring: Scoring, callb
     return trainer
 
 
-def _scoring(run: RunDir, job: Job, progress: Progress) -> Scoring:
+def scoring_of(job: Job, recorder: Recorder, progress: Progress) -> Scoring:
+    """The job's rewards as TRL will call them, recorded by `recorder`."""
     return Scoring(
         bind(job.rewardset, job.rewards),
         group=job.sizes.group,
         eval_group=job.settings.trl.get("num_generations_eval"),
         aggregation=job.description.aggregation,
         scale_rewards=job.description.scale_rewards,
-        record=recorder(run),
+        record=recorder,
         printed=lambda text: progress.say(text.rstrip("\n")),
         failure_share=job.settings.own.failure_share,
         failure_window=max(job.settings.own.failure_window, job.sizes.rows),
     )
-
-
-def recorder(run: RunDir) -> Callable[[ScoredBatch], None]:
-    """Writes each scored batch into the run's completions/; evaluation batches of one step are numbered."""
-    numbers: dict[int, int] = {}
-
-    def record(batch: ScoredBatch) -> None:
-        if batch.split == "eval":
-            numbers[batch.step] = numbers.get(batch.step, 0) + 1
-        write_batch(run.completions, batch, numbers.get(batch.step, 1))
-
-    return record
 
 
 def _stopped(run: RunDir, step: int, signal_name: str | None) -> Outcome:

@@ -1,0 +1,162 @@
+"""A training step through Reward Workbench against plain TRL: same model, data, functions and settings, in one run.
+
+    python benchmarks/step_overhead.py [--rounds 4] [--steps 30]
+
+Both sides train the toy model on the arithmetic template, taking turns so that a busy machine slows both alike. A step
+lasts from its begin to the next one's: generation, rewards, update, logging, our record. Prints each side's lower
+quartile of wall and CPU time for every round, and the ratios over all steps (goal: at most 1.03).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from trainer.environment import prepare_process, quiet_libraries
+
+TEMPLATE = Path(__file__).resolve().parent.parent / "workbench" / "templates" / "arithmetic"
+Taken = tuple[float, float]
+GOAL = 1.03
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--steps", type=int, default=30)
+    options = parser.parse_args()
+    prepare_process()
+    quiet_libraries()
+    with tempfile.TemporaryDirectory() as folder:
+        project = Path(folder) / "project"
+        shutil.copytree(TEMPLATE, project)
+        ours: list[Taken] = []
+        plain: list[Taken] = []
+        for number in range(options.rounds):
+            sides = [("ours", ours), ("plain", plain)]
+            for side, times in sides if number % 2 else reversed(sides):
+                taken = run_side(side, project, options.steps, Path(folder) / f"{side}-{number}")
+                times += taken
+                wall, cpu = typical(taken)
+                print(f"round {number + 1}, {side}: {wall:.1f} ms a step, {cpu:.1f} ms of CPU", flush=True)
+    (ours_wall, ours_cpu), (plain_wall, plain_cpu) = typical(ours), typical(plain)
+    result = {
+        "ours_ms": round(ours_wall, 2),
+        "plain_ms": round(plain_wall, 2),
+        "ratio": round(ours_wall / plain_wall, 4),
+        "ours_cpu_ms": round(ours_cpu, 2),
+        "plain_cpu_ms": round(plain_cpu, 2),
+        "cpu_ratio": round(ours_cpu / plain_cpu, 4),
+        "steps": len(ours),
+    }
+    print(json.dumps(result))
+    return 0 if ours_wall / plain_wall <= GOAL else 1
+
+
+def typical(taken: list[Taken]) -> Taken:
+    """Lower quartile of wall and of CPU milliseconds: what a step takes while nothing else disturbs it."""
+    walls, cpus = zip(*taken, strict=True)
+    return statistics.quantiles(walls, n=4)[0] * 1000, statistics.quantiles(cpus, n=4)[0] * 1000
+
+
+def run_side(side: str, project: Path, steps: int, folder: Path) -> list[Taken]:
+    """Wall and CPU seconds of each step but the first of a fresh training."""
+    from trainer.backends.transformers import load_policy, policy_tokenizer_of
+    from trainer.completions import Recorder
+    from trainer.environment import use_threads
+    from trainer.job import Request, prepare_job
+    from trainer.journal import Journal, Progress, as_callback
+    from trainer.models import resolve_model
+    from trainer.run import build_trainer, scoring_of
+    from trainer.runfiles import RunFacts, create_run
+
+    request = Request(
+        str(project), model="toy", sets=(f"max_steps={steps}", f"save_steps={steps}"), allow_unsealed=True
+    )
+    job = prepare_job(request)
+    model = resolve_model("toy").path
+    use_threads(1)
+    policy = load_policy(model, job.settings, policy_tokenizer_of(model))
+    clock = Clock()
+    if side == "plain":
+        trainer = plain_trainer(job, policy, folder, [clock.callback()])
+    else:
+        run = create_run(folder, job, RunFacts.of(job, request, model=model, threads=1))
+        progress = Progress(steps, terminal=False)
+        recorder = Recorder(run.completions)
+        scoring = scoring_of(job, recorder, progress)
+        journal = Journal(
+            run,
+            total=steps,
+            window=1,
+            names=scoring.names,
+            extra=scoring.drain,
+            flush=recorder.flush,
+            progress=progress,
+        )
+        trainer = build_trainer(run, job, policy, scoring, [as_callback(journal), clock.callback()])
+        scoring.is_training = lambda: bool(trainer.model.training)
+        journal.begin()
+    trainer.train()
+    return clock.steps()
+
+
+def plain_trainer(job: Any, policy: Any, folder: Path, callbacks: list[Any]) -> Any:
+    """What a user of TRL would write: the functions as they are."""
+    from transformers import PrinterCallback
+    from trl import GRPOTrainer
+
+    from trainer.data import order, to_dataset
+    from trainer.settings import build_config
+
+    indices = order(len(job.data.train), job.plan.prompts_needed, seed=job.settings.seed, shuffle=True)
+    config = build_config(
+        job.settings,
+        str(folder),
+        max_steps=job.plan.max_steps,
+        shuffle_dataset=False,
+        reward_weights=job.rewardset.weights,
+    )
+    trainer = GRPOTrainer(
+        model=policy.model,
+        reward_funcs=list(job.rewardset.functions),
+        args=config,
+        train_dataset=to_dataset(job.data.train, indices),
+        processing_class=policy.tokenizer,
+        peft_config=policy.peft_config,
+        callbacks=callbacks,
+    )
+    trainer.remove_callback(PrinterCallback)
+    return trainer
+
+
+class Clock:
+    """Notes when each step begins; a step lasts until the next begins, so what happens after it counts too."""
+
+    def __init__(self) -> None:
+        self.begun: list[Taken] = []
+
+    def callback(self) -> Any:
+        from transformers import TrainerCallback
+
+        clock = self
+
+        class Tick(TrainerCallback):
+            def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+                clock.begun.append((time.perf_counter(), time.process_time()))
+
+        return Tick()
+
+    def steps(self) -> list[Taken]:
+        pairs = zip(self.begun[1:], self.begun[2:], strict=False)
+        return [(after[0] - before[0], after[1] - before[1]) for before, after in pairs]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
