@@ -14,10 +14,10 @@ FUNCTIONS = ("search", "match", "fullmatch", "findall", "finditer", "compile", "
 _ANCHORED = {"match": "match", "fullmatch": "fullmatch"}
 
 
-def unmatched(context: Any, *, reward: str, rows: list[int]) -> list[dict[str, Any]]:
-    """The patterns given as text to functions of `re` in the reward's file, where none of them matches any of `rows`.
+def unmatched(context: Any, *, reward: str, rows: list[int], lines: list[int]) -> list[dict[str, Any]]:
+    """The patterns given as text to functions of `re` on these lines of the reward's file, where none matches.
 
-    [] as soon as one matches: helpers hold patterns for forms that need not occur.
+    [] as soon as one matches in a completion of `rows`: helpers hold patterns for forms that need not occur.
     """
     function, _ = reward_named(context, reward)
     inner = unwrap(function)
@@ -27,6 +27,8 @@ def unmatched(context: Any, *, reward: str, rows: list[int]) -> list[dict[str, A
     texts = [completion_text(completion) for completion in batch_of(context, rows).completions]
     found = []
     for name, pattern, flags, line in written_patterns(Path(code.co_filename)):
+        if line not in lines:
+            continue
         try:
             compiled = re.compile(pattern, flags)
         except re.error:

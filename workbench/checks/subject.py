@@ -53,7 +53,7 @@ class Options:
 
 @dataclass(frozen=True)
 class OddScores:
-    """The odd completions tried under the prompt of `row`, and what one call over all of them gave."""
+    """The odd completions tried under the prompt of `row`, after its own one, and what one call over all gave."""
 
     row: int | None
     items: list[Odd]
@@ -182,7 +182,7 @@ class RewardSubject:
             return OddScores(None, [], None)
         examples = [self.text(row)]
         examples += [text for text in map(self.text, self.few(6)) if text not in examples][:2]
-        items = odd_completions(examples)
+        items = [Odd(examples[0], "a sample"), *odd_completions(examples)]
         items = items[: self.affordable(4 * BUDGET_S)]
         result = self.call([row] * len(items), [self.shaped(item.text) for item in items])
         return OddScores(row, items, result)
@@ -223,7 +223,15 @@ class RewardSubject:
     ) -> CallResult:
         """One call with the prompts and columns of `rows`, and these completions instead of theirs."""
         batch = self.variant(rows, completions, columns)
-        return self.bench.call(self.name, batch, timeout_s=self.patience_s)
+        return self.bench.call(self.name, batch, timeout_s=self._later_s)
+
+    @functools.cached_property
+    def _later_s(self) -> float:
+        """Patience with further calls: less where the base call already hung, which is told once."""
+        if not (self.base.status == Status.TIMEOUT).any():
+            return self.patience_s
+        usual = self.base.seconds / max(1, len(self.usable))
+        return min(self.patience_s, 1.0 + 20.0 * usual)
 
     def other_shape(self, rows: Sequence[int], texts: Sequence[str]) -> CallResult:
         """One call with these texts as plain text where the samples are chat, as chat where they are plain."""
@@ -235,7 +243,7 @@ class RewardSubject:
         else:
             prompts = [[{"role": "user", "content": prompt}] for prompt in batch.prompts]
         batch = Batch(prompts, batch.completions, batch.completion_ids, batch.columns, batch.groups)
-        return self.bench.call(self.name, batch, timeout_s=self.patience_s)
+        return self.bench.call(self.name, batch, timeout_s=self._later_s)
 
     def variant(
         self,
@@ -363,6 +371,24 @@ class Source:
         except (SyntaxError, ValueError):
             return ast.Module([], [])
 
+    def lines_used(self, line: int | None) -> set[int]:
+        """The lines a reward defined on `line` can run: its own and those of what it names in this file."""
+        if line is None:
+            return set(range(1, self.text.count("\n") + 2))
+        named = _module_names(self.tree)
+        pending = [node for node in named.values() if _first(node) <= line <= (node.end_lineno or 0)]
+        used: dict[int, ast.stmt] = {}
+        while pending:
+            node = pending.pop()
+            if node.lineno in used:
+                continue
+            used[node.lineno] = node
+            names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+            pending += [named[name] for name in names if name in named]
+        return {
+            number for node in used.values() for number in range(_first(node), (node.end_lineno or 0) + 1)
+        }
+
     def line_of(self, error: str) -> int | None:
         """The line an error sentence ends with, if it is of this file."""
         found = _PLACE.search(error)
@@ -386,6 +412,27 @@ class Source:
         if best is None:
             return ""
         return ast.unparse(best).split("\n")[0]
+
+
+def _first(node: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def _module_names(tree: ast.Module) -> dict[str, ast.stmt]:
+    """What is defined at the top of a file, by name."""
+    named: dict[str, ast.stmt] = {}
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            named[node.name] = node
+        elif isinstance(node, ast.Assign):
+            named.update(
+                (part.id, node)
+                for target in node.targets
+                for part in ast.walk(target)
+                if isinstance(part, ast.Name)
+            )
+    return named
 
 
 def reason_of(error: str) -> str:

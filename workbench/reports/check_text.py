@@ -57,6 +57,7 @@ class _Text:
         self.colour = colour
         self.width = width
         self.files: dict[str, list[str]] = {}
+        self.told: dict[tuple[str, str, str], str] = {}
 
     def paint(self, text: str, style: str) -> str:
         return f"{COLOURS[style]}{text}{RESET}" if self.colour and text else text
@@ -114,6 +115,12 @@ class _Text:
         if finding.waived:
             yield from self.field("waived", [finding.waived])
             return
+        # the same matter in another reward, usually through a helper both use: what shows it was told there
+        matter = (finding.check, finding.cause, finding.advice)
+        if finding.reward and matter in self.told:
+            yield from self.field("as in", [self.told[matter]])
+            return
+        self.told[matter] = finding.reward or "the set"
         yield from self.evidence(finding, description)
         yield from self.code(finding, description)
         yield from self.field("do", [finding.advice])

@@ -9,6 +9,8 @@ from workbench.checks.finding import Cost, Finding
 from workbench.checks.subject import RewardSubject
 
 GAP_S = 0.1
+COMPUTES_S = 0.05
+"""Processor time from which on the wait is put down to computing."""
 
 
 class AsyncBlocking(RewardCheck):
@@ -40,7 +42,7 @@ class AsyncBlocking(RewardCheck):
         measured = subject.probe("loop_gaps", len(rows), rows=rows) if rows else None
         if measured is None or measured["gap"] < GAP_S or measured["gap"] < 0.5 * measured["seconds"]:
             return
-        why = "it computes" if measured["cpu"] > 0.5 * measured["gap"] else "it sleeps or waits"
+        why = "it computes" if measured["cpu"] > COMPUTES_S else "it sleeps or waits"
         yield self.finding(
             f"{subject.name} is async, but blocks the event loop: with {len(rows)} completions the loop stood "
             f"still for {number(measured['gap'])} s of {number(measured['seconds'])} s ({why} without awaiting).",

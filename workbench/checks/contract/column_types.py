@@ -37,7 +37,7 @@ class ColumnTypes(RewardCheck):
         assert subject.batch is not None
         rows = [row for row in subject.few() if row in subject.scores]
         values = np.array([subject.scores[row] for row in rows])
-        if len(rows) < 2 or np.ptp(values) > 0:
+        if len(rows) < 2 or not np.isfinite(values).all() or np.ptp(values) > 0:
             return
         for name, column in subject.batch.columns.items():
             if name not in (*subject.description.signature.required, *subject.description.signature.optional):

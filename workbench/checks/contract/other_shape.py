@@ -46,7 +46,7 @@ class OtherShape(RewardCheck):
         own_name, other_name = (
             ("chat messages", "plain text") if subject.chat else ("plain text", "chat messages")
         )
-        if not _all_numbers(other) or np.isnan(own).any() or _alike(own, other.scores):
+        if not _all_numbers(other) or not np.isfinite(own).all() or _alike(own, other.scores):
             return
         if np.ptp(own) == 0:
             place = int(np.argmax(np.abs(other.scores - own)))

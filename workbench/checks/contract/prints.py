@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 
 from workbench.checks.check import RewardCheck, shown
@@ -58,12 +59,10 @@ def _first(printed: str) -> str:
 
 
 def _print_line(subject: RewardSubject) -> int | None:
-    """The line of the only `print` of the file, if there is exactly one."""
-    import ast
-
-    lines = [
-        node.lineno
-        for node in ast.walk(subject.source.tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    """The line of the only `print` the reward can reach, if there is exactly one."""
+    used = subject.source.lines_used(subject.description.line)
+    calls = [
+        node for node in ast.walk(subject.source.tree) if isinstance(node, ast.Call) and node.lineno in used
     ]
+    lines = [node.lineno for node in calls if isinstance(node.func, ast.Name) and node.func.id == "print"]
     return lines[0] if len(lines) == 1 else subject.description.line

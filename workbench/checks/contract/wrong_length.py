@@ -8,7 +8,6 @@ from typing import Any
 from rewards.contract import Status
 from workbench.checks.check import RewardCheck
 from workbench.checks.finding import Cost, Finding
-from workbench.checks.odd import odd_completions
 from workbench.checks.subject import RewardSubject
 
 
@@ -58,21 +57,17 @@ class WrongLength(RewardCheck):
         yield from self._odd(subject, rows[0])
 
     def _odd(self, subject: RewardSubject, row: int) -> Iterable[Finding]:
-        """A batch with odd rows between sound ones, then each odd row beside one sound row."""
+        """Where a batch with odd rows gave a wrong count: the odd row that does so beside a sound one."""
         assert subject.batch is not None
-        sound = subject.batch.completions[row]
-        odd = [subject.shaped(item.text) for item in odd_completions([subject.text(row)]) if item.usual]
-        odd = odd[: subject.affordable()]
-        if self._counts(subject, [row] * (len(odd) + 1), [sound, *odd]) is None:
+        sound, result = subject.batch.completions[row], subject.odd.result
+        if result is None or not (result.status == Status.WRONG_COUNT).all():
             return
-        for completion in odd:
-            finding = self._try(subject, [row, row], [sound, completion])
+        for item in subject.odd.items[1:]:
+            finding = self._try(subject, [row, row], [sound, subject.shaped(item.text)])
             if finding is not None:
                 yield finding
                 return
-        finding = self._try(subject, [row] * (len(odd) + 1), [sound, *odd])
-        if finding is not None:
-            yield finding
+        yield self._say(subject, row, None, result.errors[0], 1)
 
     def _explain(self, subject: RewardSubject, failed: Sequence[int]) -> Finding:
         """The smallest call that gives a wrong count: one row, a row beside a sound one, or only the whole batch."""

@@ -110,7 +110,10 @@ class Constant(RewardCheck):
             )
         rows = subject.few(16)
         missed: list[dict[str, Any]] | None = subject.probe(
-            "workbench.checks.patterns:unmatched", len(rows), rows=rows
+            "workbench.checks.patterns:unmatched",
+            len(rows),
+            rows=rows,
+            lines=sorted(subject.source.lines_used(subject.description.line)),
         )
         for item in missed or []:
             return (
@@ -130,8 +133,9 @@ def _kind(value: float, subject: RewardSubject) -> str:
 
 def always_true(subject: RewardSubject) -> Iterable[tuple[ast.expr, str]]:
     """Non-empty texts that stand as a condition by themselves in the reward's file."""
+    used = subject.source.lines_used(subject.description.line)
     for node in ast.walk(subject.source.tree):
-        if isinstance(node, ast.BoolOp):
+        if isinstance(node, ast.BoolOp) and node.lineno in used:
             for part in node.values[:-1] if isinstance(node.op, ast.Or) else node.values:
                 if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value:
                     yield part, part.value

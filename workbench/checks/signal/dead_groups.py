@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from rewards.groups import group_statistics
 from workbench.checks.check import SetCheck, number
-from workbench.checks.finding import Cost, Evidence, Finding
+from workbench.checks.finding import Cost, Evidence, Finding, Severity
 from workbench.checks.subject import SetSubject
 
 MOST = 0.8
@@ -41,66 +42,78 @@ class DeadGroups(SetCheck):
 
     def run(self, subject: SetSubject) -> Iterable[Finding]:
         """One finding about the totals of the set."""
-        members = subject.members
-        if not members or subject.batch is None:
+        seen = _look(subject)
+        if seen is None:
             return
-        rows = sorted(set.intersection(*(set(member.usable) for member in members)))
-        weights = [member.description.entry.weight for member in members]
-        if not rows or not any(weights):
+        dead, judged = len(seen.dead), seen.judged
+        all_dead = dead == judged and (judged >= 2 or len(seen.rows) >= 4)
+        if not all_dead and (dead < SOME * judged or judged < 4):
             return
-        table = np.column_stack([member.column(rows) for member in members])
-        table = np.where(np.isfinite(table), table, np.nan)
-        stats = group_statistics(table, weights, [subject.batch.groups[row] for row in rows])
-        judged = stats.scorable >= 2
-        if not judged.any():
-            return
-        dead = stats.zero_spread & judged
-        share = float(dead.sum() / judged.sum())
-        yield from self._say(
-            subject, share, int(judged.sum()), str(stats.names[int(np.argmax(dead))]), table, rows
-        )
-
-    def _say(
-        self,
-        subject: SetSubject,
-        share: float,
-        groups: int,
-        example: str,
-        table: npt.NDArray[np.float64],
-        rows: list[int],
-    ) -> Iterable[Finding]:
-        all_dead = share == 1.0 and (groups >= 2 or len(rows) >= 4)
-        if not all_dead and (share < SOME or groups < 4):
-            return
-        severity = "error" if all_dead else "warning" if share >= MOST else "info"
-        members, batch = subject.members, subject.batch
-        assert batch is not None
-        inside = [place for place, row in enumerate(rows) if batch.groups[row] == example]
-        weights = np.array([member.description.entry.weight for member in members])
-        totals = np.nansum(table[inside] * weights, axis=1)
-        row = members[0].smallest([rows[place] for place in inside])
-        varied = [member.name for place, member in enumerate(members) if len(_values(table[:, place])) > 1]
+        severity: Severity = "error" if all_dead else "warning" if dead >= MOST * judged else "info"
+        alone = len(subject.members) == 1
+        varied = [
+            member.name
+            for place, member in enumerate(subject.members)
+            if len(_values(seen.table[:, place])) > 1
+        ]
         cancels = all_dead and len(varied) >= 2
         why = f": {' and '.join(varied)} differ, but take from each other what they give" if cancels else ""
-        dead = round(share * groups)
         yield self.finding(
-            f"In {dead} of {groups} groups every completion has the same total, so nothing is learnt from them{why}.",
-            advice="Give members that cancel different weights or drop one."
+            f"In {dead} of {judged} groups every completion has the same total, so nothing is learnt from them{why}.",
+            advice="Give members that cancel each other different weights, or drop one."
             if cancels
             else "Give partial credit where all completions fail, or leave out prompts that are too hard or too easy.",
-            cause="constant" if all_dead and len(members) == 1 else "dead",
-            reward=members[0].name if len(members) == 1 else None,
-            severity="error" if severity == "error" else "warning" if severity == "warning" else "info",
-            evidence=Evidence(
-                prompt=batch.prompts[row],
-                completion=batch.completions[row],
-                columns={name: values[row] for name, values in batch.columns.items()},
-                got=[float(number(total)) for total in totals],
-                expected="different totals within a group",
-            ),
-            count=dead,
-            shared=all_dead and len(members) == 1,
+            cause="constant" if all_dead and alone else "dead",
+            reward=subject.members[0].name if alone else None,
+            severity=severity,
+            evidence=_example(subject, seen),
+            count=sum(group in seen.dead for group in seen.groups),
+            shared=all_dead and alone,
         )
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """The scores of the rows that every member scored, their groups, and which groups are dead."""
+
+    rows: list[int]
+    groups: list[str]
+    table: npt.NDArray[np.float64]
+    totals: npt.NDArray[np.float64]
+    dead: list[str]
+    judged: int
+
+
+def _look(subject: SetSubject) -> _Seen | None:
+    """None where there is no group of two scored completions, or every weight is 0."""
+    members = subject.members
+    if not members or subject.batch is None:
+        return None
+    rows = sorted(set.intersection(*(set(member.usable) for member in members)))
+    weights = np.array([member.description.entry.weight for member in members])
+    if not rows or not weights.any():
+        return None
+    table = np.column_stack([member.column(rows) for member in members])
+    table = np.where(np.isfinite(table), table, np.nan)
+    groups = [subject.batch.groups[row] for row in rows]
+    stats = group_statistics(table, weights, groups)
+    judged = stats.scorable >= 2
+    if not judged.any():
+        return None
+    dead = [str(name) for name, flat in zip(stats.names, stats.zero_spread & judged, strict=True) if flat]
+    return _Seen(rows, groups, table, np.nansum(table * weights, axis=1), dead, int(judged.sum()))
+
+
+def _example(subject: SetSubject, seen: _Seen) -> Evidence:
+    """The dead group with the shortest completion, with the totals of its rows."""
+    first = subject.members[0]
+    places = [place for place, group in enumerate(seen.groups) if group in seen.dead]
+    row = first.smallest([seen.rows[place] for place in places])
+    group = seen.groups[seen.rows.index(row)]
+    totals = [
+        float(number(total)) for total, name in zip(seen.totals, seen.groups, strict=True) if name == group
+    ]
+    return first.evidence(row, got=totals, expected="different totals within a group")
 
 
 def _values(column: npt.NDArray[np.float64]) -> set[float]:

@@ -18,7 +18,10 @@ def rows(answers: list[object]) -> list[dict[str, object]]:
 def test_text_compared_with_integers_is_found(check):
     [finding] = check(EQUALS, "RW115", rows=rows([0, 7, 2]))
     assert finding.severity == "error"
-    assert "the column 'answer' holds int (0) and is compared with something else; as str ('0')" in finding.message
+    assert (
+        "the column 'answer' holds int (0) and is compared with something else; as str ('0')"
+        in finding.message
+    )
     assert (finding.evidence.got, finding.evidence.expected) == (0.0, 1.0)
 
 

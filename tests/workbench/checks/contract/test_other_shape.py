@@ -30,7 +30,9 @@ def test_quiet_constant_in_the_shape_that_does_not_occur_is_information(check):
 
 
 def test_refusing_the_other_shape_is_left_alone(check):
-    source = "def reward(completions, **kwargs): return [float('know' in c[-1]['content']) for c in completions]"
+    source = (
+        "def reward(completions, **kwargs): return [float('know' in c[-1]['content']) for c in completions]"
+    )
     assert check(source, "RW113") == []
 
 

@@ -1,5 +1,7 @@
 def test_reward_that_reads_the_first_message_is_found_with_a_tool_call(check):
-    source = "def reward(completions, **kwargs): return [float('answer' in c[0]['content']) for c in completions]"
+    source = (
+        "def reward(completions, **kwargs): return [float('answer' in c[0]['content']) for c in completions]"
+    )
     [finding] = check(source, "RW114 RW115")
     assert finding.severity == "warning"
     assert "an answer worth 1 scores 0, like the empty first message" in finding.message

@@ -32,7 +32,9 @@ def test_own_mistake_on_every_sample_is_found_whatever_its_type(check):
 
 
 def test_narrow_handler_around_a_parser_is_left_alone(check):
-    source = MISSPELT.replace('prase(c[-1]["content"]) == a', 'c[-1]["content"]').replace("Exception", "ValueError")
+    source = MISSPELT.replace('prase(c[-1]["content"]) == a', 'c[-1]["content"]').replace(
+        "Exception", "ValueError"
+    )
     assert check(source, "RW126") == []
 
 

@@ -46,7 +46,9 @@ def test_penalty_that_no_sample_earns_is_information_without_labels(check):
 
 
 def test_reward_that_never_varies_is_a_warning_without_labels(check):
-    [finding] = check("def reward(completions, **kwargs): return [0.2 for _ in completions]", "RW601", labels=False)
+    [finding] = check(
+        "def reward(completions, **kwargs): return [0.2 for _ in completions]", "RW601", labels=False
+    )
     assert finding.severity == "warning"
     assert "odd completions get it too" in finding.message
 
@@ -58,3 +60,9 @@ def test_penalty_in_a_set_is_not_judged_by_labels(check, healthy):
 
 def test_reward_that_varies_is_left_alone(check, healthy):
     assert check(healthy, "RW601") == []
+
+
+def test_pattern_of_another_reward_of_the_file_is_no_reason(check, healthy):
+    other = NO_MATCH.replace("def reward", "def other").replace("<answer>.*</answer>", "<result>.*</result>")
+    findings = check(other + PENALTY.replace("def reward", "def penalty"), "RW601")
+    assert [("pattern" in finding.message) for finding in findings if finding.reward == "penalty"] == [False]

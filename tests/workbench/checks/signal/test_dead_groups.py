@@ -35,7 +35,7 @@ def test_most_groups_dead_is_a_warning_with_an_example(check):
     rows = grouped([[0.0, 0.0]] * 5 + [[0.0, 1.0]])
     [finding] = check(VALUE, "RW602", rows=rows)
     assert finding.severity == "warning"
-    assert finding.count == 5
+    assert finding.count == 10
     assert finding.evidence.got == [0.0, 0.0]
 
 
