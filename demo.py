@@ -85,7 +85,7 @@ def steps(model: str, work: Path) -> list[Step]:
     return [
         Step("a project with real completions of GSM8K", ("init", gsm8k, "--template", "gsm8k")),
         Step("score every completion", ("score", gsm8k)),
-        Step("where one completion's credit comes from", ("explain", gsm8k, "--row", "0")),
+        Step("where one completion's credit comes from", ("explain", gsm8k, "--row", "5")),
         Step("look for faults in its rewards", ("check", gsm8k)),
         Step("a project a small model can learn", ("init", arithmetic, "--template", "arithmetic")),
         Step("check its rewards and seal them", ("check", arithmetic, "--seal")),
