@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rewards import groups
@@ -104,7 +104,9 @@ def rounding(rows: np.ndarray, spreads: np.ndarray, mode: tuple[str, str]) -> np
 
 ordinary = st.floats(-2, 2, allow_subnormal=False)
 steps = st.integers(-8, 8).map(lambda number: number / 4)
-wild = st.one_of(st.floats(allow_nan=False, width=32), st.sampled_from([float("inf"), float("-inf"), 3.4e38]))
+# Squares of numbers beyond 1e18 overflow float32, or not, by the order of a sum; infinity (and 1e39, which is
+# infinite in float32) has one outcome.
+wild = st.one_of(st.floats(-1e18, 1e18), st.sampled_from([float("inf"), float("-inf"), 1e39, -1e39]))
 
 
 @pytest.mark.guide("G2")
@@ -137,7 +139,6 @@ def test_in_float64_the_formulas_are_trls_to_nine_digits(mode: tuple[str, str]) 
 
 @pytest.mark.parametrize("mode", MODES, ids="-".join)
 @given(case=batches(st.one_of(steps, wild)))
-@settings(max_examples=200)
 def test_infinite_and_huge_scores_end_as_they_end_in_trl(
     mode: tuple[str, str], case: tuple[np.ndarray, np.ndarray, int]
 ) -> None:
@@ -145,8 +146,6 @@ def test_infinite_and_huge_scores_end_as_they_end_in_trl(
     rows, spreads, expected = ask_trl(scores, weights, size, mode, torch.float32)
     names = group_names(len(scores), size)
     got = groups.advantages(scores, weights, names, aggregation=mode[0], scale_rewards=mode[1])
-    finite = np.abs(scores[np.isfinite(scores)])
-    assume(not ((finite > 1e18) & (finite < 3e38)).any())  # there the order of a sum decides what overflows
     assert np.all(np.abs(got - expected) <= rounding(rows, spreads, mode) * np.maximum(1.0, np.abs(expected)))
 
 
