@@ -129,15 +129,15 @@ class _Text:
         evidence = finding.evidence
         if evidence.completion is not None:
             if evidence.prompt is not None:
-                yield from self.field("prompt", [shorten(prompt_text(evidence.prompt), self.width - 24)])
-            yield from self.field("completion", list(completion_lines(evidence.completion, self.width - 24)))
+                yield from self.field("prompt", [shorten(prompt_text(evidence.prompt), self.width - 22)])
+            yield from self.field("completion", list(completion_lines(evidence.completion, self.width - 22)))
             read = _columns_read(evidence.columns, description)
             if read:
-                yield from self.field("columns", [shorten(read, self.width - 24)])
+                yield from self.field("columns", [shorten(read, self.width - 22)])
         if evidence.got is not None or evidence.expected is not None:
-            yield from self.field("got", [shorten(_value(evidence.got), self.width - 24)])
+            yield from self.field("got", [shorten(_value(evidence.got), self.width - 22)])
         if evidence.expected is not None:
-            yield from self.field("expected", [shorten(_value(evidence.expected), self.width - 24)])
+            yield from self.field("expected", [shorten(_value(evidence.expected), self.width - 22)])
 
     def field(self, label: str, lines: Sequence[str]) -> Iterator[str]:
         """A label and what belongs to it, folded where it is a sentence."""
@@ -156,7 +156,9 @@ class _Text:
             return
         source = self.source(description.file)
         if 0 < finding.line <= len(source):
-            text = shorten(safe(source[finding.line - 1].strip()), self.width - 24)
+            text = safe(source[finding.line - 1].strip())
+            if len(text) > self.width - 22:
+                text = text[: self.width - 26] + " ..."
             yield " " * 10 + self.paint(f"{'line ' + str(finding.line):<{LABEL}}", "quiet") + text
 
     def source(self, file: str) -> list[str]:

@@ -28,7 +28,7 @@ class UndeclaredNone(RewardCheck):
     code = "RW108"
     name = "undeclared-none"
     severity = "warning"
-    summary = "None for some rows, which was not declared"
+    summary = "no opinion (None) on some rows, which was not declared"
     cost = Cost.TEACHES_WRONG
 
     def run(self, subject: RewardSubject) -> Iterable[Finding]:

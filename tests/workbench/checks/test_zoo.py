@@ -1,0 +1,95 @@
+"""The zoo: every sound reward is left alone, and the defects that the present families cover are found."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rewards.running import Runner
+from workbench.checks.finding import Finding
+from workbench.checks.runner import run_checks
+from workbench.samples import read_samples
+
+ZOO = Path(__file__).resolve().parents[3] / "fixtures" / "zoo"
+ENTRIES: list[dict[str, Any]] = [json.loads(line) for line in (ZOO / "zoo.jsonl").read_text().splitlines()]
+SOUND = [entry for entry in ENTRIES if entry["verdict"] == "healthy"]
+SLOW = ("r009", "r017")  # run programs in processes of their own
+
+COVERED = {
+    "set-names": {"RW116"},
+    "signature": {"RW101"},
+    "bad-value": {"RW105", "RW106"},
+    "bad-count": {"RW104"},
+    "crash": {"RW110"},
+    "no-signal": {"RW601"},
+    "swallowed-error": {"RW126"},
+    "set-cancel": {"RW602"},
+    "shape": {"RW113", "RW114"},
+    "gold-wiring": {"RW103", "RW115"},
+    "mutates-input": {"RW121"},
+    "side-effect": {"RW122"},
+    "not-portable": {"RW116", "RW117"},
+    "async-blocking": {"RW119"},
+}
+"""Kinds of defect that the families RW1 and RW6 (as far as it goes) have to find, and by which checks."""
+
+
+def toml(entry: dict[str, Any], file: str, names: list[str]) -> str:
+    """A manifest that declares what the entry declares; a set's members declare nothing."""
+    said = entry["declares"]
+    tables = []
+    for name, weight in zip(names, entry["weights"], strict=True):
+        table = f'[[reward]]\nfunction = "{file}::{name}"\nweight = {weight}\n'
+        if len(names) == 1:
+            low, high = map(float, said["range"])
+            table += f'kind = "{said["role"]}"\nrange = [{low}, {high}]\nscope = "{said["scope"]}"\n'
+            table += f"abstains = {str(said['abstains']).lower()}\n"
+        tables.append(table)
+    return "\n".join(tables)
+
+
+@pytest.fixture
+def entry_findings(tmp_path: Path, runner: Runner) -> Callable[..., list[Finding]]:
+    """Findings at warning level or above on an entry, declared or bare."""
+
+    def run(entry: dict[str, Any], *, declared: bool = True) -> list[Finding]:
+        (tmp_path / "rewards.py").write_text((ZOO / entry["file"]).read_text())
+        target = tmp_path / "rewards.py"
+        if declared or len(entry["functions"]) > 1:
+            (tmp_path / "rewardset.toml").write_text(toml(entry, "rewards.py", entry["functions"]))
+            target = tmp_path
+        report = run_checks(str(target), read_samples([ZOO / entry["tasks"]]), runner=runner)
+        return [finding for finding in report.all_findings if finding.at_least("warning")]
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "entry", [pytest.param(e, id=e["id"], marks=[pytest.mark.slow] if e["id"] in SLOW else []) for e in SOUND]
+)
+def test_sound_reward_raises_no_alarm_declared_or_not(entry, entry_findings):
+    assert entry_findings(entry) == []
+    assert entry_findings(entry, declared=False) == []
+
+
+@pytest.mark.parametrize(
+    "entry", [pytest.param(e, id=f"{e['id']}-{e['kind']}") for e in ENTRIES if e.get("kind") in COVERED]
+)
+def test_defect_of_a_covered_kind_is_found_by_the_check_meant_for_it(entry, entry_findings):
+    found = {finding.check for finding in entry_findings(entry)}
+    assert found & COVERED[entry["kind"]]
+    assert found <= COVERED[entry["kind"]]
+
+
+def test_names_of_functions_and_files_do_not_steer_a_check(entry_findings, tmp_path, runner):
+    entry = next(entry for entry in ENTRIES if entry["kind"] == "bad-count")
+    [before] = entry_findings(entry)
+    name = entry["functions"][0]
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "judge.py").write_text((tmp_path / "rewards.py").read_text().replace(name, "zz"))
+    (other / "rewardset.toml").write_text(toml(entry, "judge.py", ["zz"]))
+    [after] = run_checks(str(other), read_samples([ZOO / entry["tasks"]]), runner=runner).all_findings
+    assert (after.check, after.message) == (before.check, before.message.replace(name, "zz"))
