@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rewards.tracing.nodes import NODES
-from rewards.tracing.provenance import Origin
+from rewards.tracing.provenance import Origin, hard_test
 
 _MOST_PARTS = 24
 """Credits of one line under one condition that are still shown one by one."""
@@ -97,9 +97,11 @@ def _lump(origin: Origin) -> Part:
 def _bound(origin: Origin) -> float | None:
     """The most a formula can give where the code says so: a constant, or a limit from above."""
     if origin.op == "const":
-        return float(origin.value) if origin.guard is not None else None
+        return float(origin.value) if origin.guard is not None and origin.value else None
     if origin.op in ("use", "ret", "if") and isinstance(origin.parts[0], Origin):
         return _bound(origin.parts[0])
+    if origin.op == "bin":
+        return _bound_of_operation(origin)
     if origin.op == "pick" and origin.parts[1] == "min":
         fixed = [float(part.value) for _, part in origin.parts[0] if _is_fixed(part)]
         return min(fixed) if fixed else None
@@ -109,6 +111,49 @@ def _bound(origin: Origin) -> float | None:
         ]
         return inner[0] if len(inner) == 1 else None
     return None
+
+
+def _bound_of_operation(origin: Origin) -> float | None:
+    left, right = origin.parts
+    if not (isinstance(left, Origin) and isinstance(right, Origin)):
+        return None
+    operation = _operation(origin)
+    if operation is ast.Sub and _is_fixed(left) and _never_negative(right):
+        return float(left.value)
+    if operation is ast.Mult:
+        for factor, rest in ((left, right), (right, left)):
+            bound = _bound(rest) if _is_fixed(factor) and factor.value >= 0 else None
+            if bound is not None:
+                return float(factor.value) * bound
+    if operation is ast.Div and _is_fixed(right) and right.value > 0:
+        bound = _bound(left)
+        return None if bound is None else bound / float(right.value)
+    return None
+
+
+def _operation(origin: Origin) -> type:
+    extra = origin.place.extra
+    return extra[0] if isinstance(extra, tuple) else extra  # type: ignore[no-any-return]
+
+
+def _never_negative(origin: Any) -> bool:
+    """True for what cannot be below 0 whatever the completion: absolute values, lengths, their ratios."""
+    if not isinstance(origin, Origin):
+        return False
+    if origin.op in ("use", "ret"):
+        return _never_negative(origin.parts[0])
+    if origin.op == "call":
+        return getattr(origin.parts[0], "__name__", "") in ("abs", "len", "count")
+    if origin.op == "bin":
+        return _operation(origin) in (ast.Add, ast.Mult, ast.Div) and all(map(_never_negative, origin.parts))
+    if origin.op == "pick":
+        inside = [_is_setting(part) and part.value >= 0 for _, part in origin.parts[0]]
+        return (
+            any(inside)
+            if origin.parts[1] == "max"
+            else all(map(_never_negative, (p for _, p in origin.parts[0])))
+        )
+    return _is_setting(origin) and _finite(origin.value) and origin.value >= 0
 
 
 def _is_fixed(origin: Any) -> bool:
@@ -139,20 +184,14 @@ def _chain(test: Origin | None) -> Iterator[int]:
         test = test.guard
 
 
-def _hard_test(origin: Origin) -> Origin | None:
-    """The test around a place that does not only decide it by leaving early."""
-    hard = NODES[origin.node].hard
-    test = origin.guard
-    while hard and test is not None:
-        if test.node == hard:
-            return test
-        test = test.guard
-    return None
+def formula_test(part: Part) -> Origin | None:
+    """The test a formula stands under; that something before it did not leave early says nothing about it."""
+    return hard_test(part.site) if part.test is not None else None
 
 
 def _only_sometimes(origin: Origin, parts: list[Part]) -> bool:
     """True where a change is made under a test that its parts were not made under."""
-    test = _hard_test(origin)
+    test = hard_test(origin)
     return test is not None and not all(id(test) in set(_chain(part.test)) for part in parts if part.points)
 
 
@@ -217,14 +256,14 @@ def _on_if(origin: Origin, depth: int) -> list[Part]:
         part = parts[0]
         own = part.test if part.test is not None and id(test) in set(_chain(part.test)) else test
         fixed = [NODES[kid].extra for kid in origin.place.kids if NODES[kid].kind == "const"]
-        of = _most(fixed) if len(fixed) == 2 and part.kind == "const" else part.of
-        return [replace(part, test=own, of=of if of is not None else _most(fixed))]
+        known = part.kind == "const" and len(fixed) == 2
+        return [replace(part, test=own, of=_most(fixed) if known else part.of)]
     return parts
 
 
 def _most(values: list[Any]) -> float | None:
     """The most one of several constants gives; the largest penalty where none gives anything."""
-    if not values:
+    if not any(values):
         return None
     top = max(values)
     return float(top if top > 0 else min(values))
@@ -241,8 +280,7 @@ def _on_bin(origin: Origin, depth: int) -> list[Part]:
     left, right = origin.parts
     if not (isinstance(left, Origin) and isinstance(right, Origin)):
         return [_lump(origin)]
-    extra = origin.place.extra
-    operation = extra[0] if isinstance(extra, tuple) else extra
+    operation = _operation(origin)
     if not (_finite(left.value) and _finite(right.value)):
         return [_lump(origin)]
     if operation is ast.Add or operation is ast.Sub:
@@ -259,12 +297,27 @@ def _sum_of(origin: Origin, left: Origin, right: Origin, sign: float, depth: int
     second = [part.times(sign) for part in _split(right, depth)]
     if origin.place.kind == "bin":
         # `1.0 - gap / target` is one formula, not a gift of 1 and a penalty
+        if not _decided_somewhere([*first, *second], origin) and not (
+            _is_formula(left) and _is_formula(right)
+        ):
+            return [_lump(origin)]
         literal = _is_fixed(left) or _is_fixed(right)
         if literal and not _structured(second if _is_fixed(left) else first, origin):
             return [_lump(origin)]
     elif len(second) == 1 and second[0].kind == "lump" and second[0].site.op != "ret":
         second = [replace(second[0], site=_at(origin, second[0].site), test=second[0].test or origin.guard)]
     return [*first, *second]
+
+
+def _decided_somewhere(parts: list[Part], at: Origin) -> bool:
+    return any(_decided(part, at) for part in parts)
+
+
+def _is_formula(origin: Origin) -> bool:
+    """True for a computed share or ratio, as opposed to a count, a parameter or a constant."""
+    if origin.op in ("use", "ret", "if"):
+        return isinstance(origin.parts[0], Origin) and _is_formula(origin.parts[0])
+    return type(origin.value) is not int and origin.op not in ("const", "load")
 
 
 def _at(origin: Origin, site: Origin) -> Origin:
@@ -293,8 +346,7 @@ def _scaled(origin: Origin, base: Origin, factor: Origin, by: float, depth: int)
     parts = _split(base, depth)
     if not _structured(parts, origin):
         return [_lump(origin)]
-    dividing = NODES[origin.node].extra
-    dividing = (dividing[0] if isinstance(dividing, tuple) else dividing) is ast.Div
+    dividing = _operation(origin) is ast.Div
     statement = origin.place.kind == "aug"
     factors = _split(factor, depth)
     gate = len(factors) == 1 and _decided(factors[0], origin)
@@ -308,7 +360,7 @@ def _scaled(origin: Origin, base: Origin, factor: Origin, by: float, depth: int)
     fixed = dividing or _is_setting(factor)
     if fixed and not gate and not (statement and _only_sometimes(origin, parts)):
         return [part.times(by) for part in parts]
-    test = factors[0].test if gate else (_hard_test(origin) or origin.guard)
+    test = factors[0].test if gate else (hard_test(origin) or origin.guard)
     change = float(origin.value) - _value(base)
     return [*parts, Part(change, "change", origin, test, None, (factor,))]
 
@@ -371,7 +423,7 @@ def _limited(origin: Origin, inner: Origin, depth: int) -> list[Part]:
     change = float(origin.value) - _value(inner)
     if abs(change) <= _ROUNDING:
         return parts
-    return [*parts, Part(change, "change", origin, _hard_test(origin), None, ())]
+    return [*parts, Part(change, "change", origin, hard_test(origin), None, ())]
 
 
 def _on_call(origin: Origin, depth: int) -> list[Part]:
@@ -379,10 +431,9 @@ def _on_call(origin: Origin, depth: int) -> list[Part]:
     name = getattr(function, "__name__", "")
     inner = arguments[0] if arguments and isinstance(arguments[0], Origin) else None
     if inner is not None and name in ("float", "int", "float64", "float32", "abs", "Decimal", "Fraction"):
-        if inner.value == origin.value:
-            return _split(inner, depth)
-        if name == "abs" and inner.value == -origin.value:
-            return [_lump(origin)]
+        parts = _split(inner, depth)
+        if inner.value == origin.value and (name != "abs" or _decided_somewhere(parts, origin)):
+            return parts
     if inner is not None and name == "bool":
         return [Part(float(origin.value), "test", inner, inner, 1.0, (inner,))]
     if inner is not None and name == "round":

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rewards.tracing.places import Places
-from rewards.tracing.provenance import Origin, plain
+from rewards.tracing.provenance import Origin, hard_test, plain
 
 _DEEPEST = 30
 _MOST = 60
@@ -35,15 +35,19 @@ class Evidence:
         self._visited: set[int] = set()
 
     def of(self, *things: Any) -> Spans:
-        """The places that origins, texts and matches are about; the whole text is nobody's evidence."""
+        """The places that origins, texts and matches are about.
+
+        The whole text is evidence only where it was matched: that its length was measured says nothing.
+        """
         self._spans, self._visited = {}, set()
         for thing in things:
             self._gather(thing, 0)
         kept = sorted(self._spans.items())[:_MOST]
         return Spans(tuple(span for span, _ in kept), any(rough for _, rough in kept))
 
-    def _add(self, span: tuple[int, int] | None, approximate: bool) -> None:
-        if span is None or (span[0] <= self._start and span[1] >= self._end):
+    def _add(self, span: tuple[int, int] | None, approximate: bool, *, matched: bool = True) -> None:
+        whole = span is not None and span[0] <= self._start and span[1] >= self._end
+        if span is None or span[0] == span[1] or (whole and not matched):
             return
         self._spans[span] = self._spans.get(span, True) and approximate
 
@@ -54,7 +58,7 @@ class Evidence:
             if type(thing.value) is str:
                 place = self.places.of_origin(thing)
                 if place is not None:
-                    self._add(place.span(0, len(thing.value)), place.approximate)
+                    self._add(place.span(0, len(thing.value)), place.approximate, matched=False)
                 return
             if id(thing) not in self._visited:
                 self._visited.add(id(thing))
@@ -66,7 +70,7 @@ class Evidence:
         elif type(thing) is str:
             place = self.places.of(thing)
             if place is not None:
-                self._add(place.span(0, len(thing)), place.approximate)
+                self._add(place.span(0, len(thing)), place.approximate, matched=False)
         elif isinstance(thing, re.Match):
             self._match(thing)
         elif type(thing) in (list, tuple):
@@ -82,8 +86,14 @@ class Evidence:
 
     def _on_const(self, origin: Origin, depth: int) -> None:
         """A constant that stands for a test, like `found = True` under an `if`."""
-        if origin.guard is not None and depth > 1:
+        if origin.place.assigned and depth > 1:
             self._gather(origin.guard, depth)
+
+    def _on_bin(self, origin: Origin, depth: int) -> None:
+        """A sum; a counter that was counted up under a test stands for that test."""
+        if origin.place.kind in ("aug", "augslot"):
+            self._gather(hard_test(origin), depth)
+        self._each(origin.parts, depth)
 
     def _on_sub(self, origin: Origin, depth: int) -> None:
         pass

@@ -137,7 +137,9 @@ class Explainer:
         seconds = time.perf_counter() - began
         same = _same_score((float(result.scores[at]), int(result.status[at])), wanted)
         text = completion_text(batch.completions[at])
-        reader = Reader(STATE, text, _file_of(rewards, name), _function_name(function))
+        columns = [values[at] for values in batch.columns.values()]
+        foreign = [value for value in columns if isinstance(value, str)]
+        reader = Reader(STATE, text, _file_of(rewards, name), _function_name(function), foreign)
         credits: tuple[Credit, ...] = ()
         missed: tuple[Credit, ...] = ()
         if result.status[at] == Status.NUMBER:

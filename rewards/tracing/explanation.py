@@ -6,13 +6,13 @@ import ast
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from rewards.credits import spans_of
-from rewards.tracing.attribution import Part, parts_of
+from rewards.tracing.attribution import Part, formula_test, parts_of
 from rewards.tracing.evidence import Evidence, Spans
 from rewards.tracing.nodes import FILES, NODES
 from rewards.tracing.places import Places
@@ -162,13 +162,16 @@ class Reader:
         completion: the text the spans count in.
         main: the reward's own file; amounts given in other files stand at the line that called for them.
         entry: the name of the reward's function, which is no name for a part of its score.
+        foreign: texts of other columns, which are not to be searched for in the completion.
     """
 
-    def __init__(self, state: State, completion: str, main: Path | None, entry: str) -> None:
+    def __init__(
+        self, state: State, completion: str, main: Path | None, entry: str, foreign: Iterable[str] = ()
+    ) -> None:
         self.state = state
         self.main = main
         self.entry = entry
-        self.evidence = Evidence(Places(completion, state))
+        self.evidence = Evidence(Places(completion, state, foreign))
 
     def credits(self, origin: Origin) -> tuple[tuple[Credit, ...], tuple[Credit, ...]]:
         """The credits of a score, and what was missed."""
@@ -183,6 +186,8 @@ class Reader:
     def _credit(self, part: Part) -> Credit:
         if part.kind == "named":
             return self._named(part)
+        if part.kind == "lump" and part.test is not None and part.test is part.site.guard:
+            part = replace(part, test=formula_test(part))
         site = part.called_at or part.site
         test = _unwrapped(part.test)
         condition, value = self._condition(part)

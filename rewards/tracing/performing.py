@@ -34,6 +34,10 @@ def performed(
 ) -> Any:
     """Call `function` and record what it made of what."""
     kind = type(function)
+    name = getattr(function, "__name__", "")
+    if name in _SUMS and len(values) == 1 and type(values[0]) in (list, tuple) and function is not sum:
+        value = function(*values, **named)
+        return _keep(record, number, _SUMS[name], value, (STATE.seen(values[0]), None))
     if kind is types.MethodType or kind is types.FunctionType:
         return _user_call(record, number, function, values, parts, named)
     if kind is types.BuiltinFunctionType or kind is types.BuiltinMethodType:
@@ -49,16 +53,7 @@ def performed(
     elif function in (list, tuple, sorted) and len(values) == 1 and not named:
         return _gathered(record, number, function, values[0])
     value = function(*values, **named)
-    op, what = "call", (function, parts, named)
-    name = getattr(function, "__name__", "")
-    if (
-        name in _SUMS
-        and type(value) not in (list, tuple)
-        and len(values) == 1
-        and type(values[0]) in (list, tuple)
-    ):
-        op, what = _SUMS[name], (STATE.seen(values[0]), None)  # type: ignore[assignment]
-    return _keep(record, number, op, value, what)
+    return _keep(record, number, "call", value, (function, parts, named))
 
 
 def _letter_method(record: Record, number: int, function: Any, letter: str, named: dict[str, Any]) -> Any:

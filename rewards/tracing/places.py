@@ -8,6 +8,7 @@ searched for in the completion, and what is found that way is called approximate
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,9 @@ from rewards.tracing.state import State
 _CASE = frozenset(["lower", "upper", "casefold", "title", "capitalize", "swapcase"])
 _LONGEST = 100_000
 """Texts longer than this are not followed through changes inside them."""
+
+_SEARCHED = 12
+"""Characters from which on a text is searched for; shorter ones are found everywhere."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +59,10 @@ class Place:
 class Places:
     """Finds texts of one recording in one completion."""
 
-    def __init__(self, completion: str, state: State) -> None:
+    def __init__(self, completion: str, state: State, foreign: Iterable[str] = ()) -> None:
         self.completion = completion
         self.state = state
+        self.foreign = {text.strip() for text in foreign}
         self._known: dict[int, Place | None] = {}
         self._held: list[str] = []  # so that an identity stays what it was
 
@@ -92,7 +97,8 @@ class Places:
         return self.of(text) if len(text) > 1 else self._made(origin, text)
 
     def _searched(self, text: str) -> Place | None:
-        if not text:
+        long_enough = len(text) >= _SEARCHED or 2 * len(text) >= len(self.completion)
+        if not text or not long_enough or text.strip() in self.foreign:
             return None
         start = self.completion.find(text)
         if start < 0 and len(self.completion.lower()) == len(self.completion):

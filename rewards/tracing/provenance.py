@@ -41,6 +41,17 @@ class Origin:
         return f"<{self.op} {self.value!r} line {self.place.line}>"
 
 
+def hard_test(origin: Origin) -> Origin | None:
+    """The test around a place that does not only decide it by leaving early."""
+    hard = NODES[origin.node].hard
+    test = origin.guard
+    while hard and test is not None:
+        if test.node == hard:
+            return test
+        test = test.guard
+    return None
+
+
 class Record(dict[Any, Any]):
     """What one running function has recorded: origins by node number and by variable.
 

@@ -108,7 +108,8 @@ def _enter(number: int, up: Record, /, *values: Any) -> Record:
     record = Record(number, up, entry.guard if entry is not None else None)
     for position, (name, value) in enumerate(zip(node.extra["parameters"], values, strict=True)):
         if type(value) in NUMBERS:
-            record[name] = _argument(entry, position, name, value) or Origin("load", value, number)
+            found = _argument(entry, position, name, value) or STATE.identified(value)
+            record[name] = found or Origin("load", value, number)
         elif shared(value) and (found := _argument(entry, position, name, value)) is not None:
             record[name] = found
     return record
@@ -132,7 +133,7 @@ def _lam(record: Record, number: int, /, *values: Any) -> None:
     for (_, key), value in zip(NODES[number].extra, values, strict=True):
         record.pop(key[0], None)
         if type(value) in NUMBERS:
-            record[key[0]] = Origin("load", value, number)
+            record[key[0]] = STATE.identified(value) or Origin("load", value, number)
 
 
 def _ret(record: Record, number: int, value: Any, /) -> Any:

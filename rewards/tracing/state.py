@@ -293,9 +293,9 @@ def operand(record: Record, kid: int, value: Any, at: int, *, use: bool = True) 
         if found is None and type(value) is str:
             return value
         if found is None:
-            return Origin("load", value, kid or at, (), guard_of(record, at))
+            return Origin("load", value, kid or at, (), guard_of(record, kid or at))
     if use and node.kind in ("name", "attribute", "sub"):
-        guard = guard_of(record, at)
+        guard = guard_of(record, kid)
         if found.guard is not guard:
             return Origin("use", value, kid, (found,), guard)
     return found
