@@ -1,7 +1,7 @@
 """The checks of the merge proof that run the models: equal logits, and a difference from the base.
 
 All arithmetic is in float32, also for a merge stored in 16 bits: that way the rounding of the weights shows
-and nothing else. Each sequence is a prompt and what the trained model answers to it, and runs alone, so that
+and nothing else. Each sequence is a prompt and what the merged model answers to it, and runs alone, so that
 padding cannot blur it.
 """
 
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from trainer.data import render
 from trainer.generation import Prompt, Sampling, complete
 from trainer.loading import load_model, load_tokenizer
 from trainer.proof_files import DIALOGUES, Check
@@ -75,7 +76,7 @@ def compare_logits(
     weights = sum(parameter.numel() for parameter in base.parameters())
     learnt = _with_adapter(base, adapter) if adapter else load_model(trained or merged, dtype="float32")
     final = load_model(merged, dtype="float32")
-    sequences = probe(learnt, tokenizer, prompts)
+    sequences = probe(final, tokenizer, prompts)
     sums = _Sums()
     with torch.inference_mode():
         for ids in sequences:
@@ -115,8 +116,6 @@ def probe(model: Any, tokenizer: Any, prompts: Sequence[Prompt]) -> list[list[in
         chosen += [list(dialogue) for dialogue in DIALOGUES[3:]]
     if not chosen:
         chosen = [message["content"] for dialogue in DIALOGUES for message in dialogue]
-    from trainer.data import render
-
     greedy = Sampling(temperature=0.0, max_new_tokens=ANSWER_TOKENS)
     answers = complete(model, tokenizer, chosen, sampling=greedy)
     sequences = []
