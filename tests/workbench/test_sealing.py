@@ -80,7 +80,7 @@ def test_changed_code_breaks_the_seal_and_a_comment_does_not(tmp_path, samples, 
 
 def test_missing_seal_is_said_with_the_remedy(tmp_path, runner):
     (tmp_path / "rewards.py").write_text(SOUND)
-    with pytest.raises(SealError, match="there is no seal rewards.py.seal.json"):
+    with pytest.raises(SealError, match=r"there is no seal rewards\.py\.seal\.json"):
         verify_seal(str(tmp_path / "rewards.py"), runner=runner)
 
 

@@ -129,12 +129,17 @@ class RewardSubject:
         """The rows of the samples used: all, or whole groups spread over them; fewer where the reward is slow."""
         assert self.batch is not None
         limit = QUICK_ROWS if self.options.quick else ROWS
-        affordable = int(BASE_S / max(1e-6, self.pace_s))
+        affordable = int(BASE_S * self._haste / max(1e-6, self.pace_s))
         return spread_rows(self.batch.groups, max(4, min(limit, affordable)))
 
     def affordable(self, seconds: float = BUDGET_S) -> int:
         """How many rows a further call of about that long may have; at least two."""
-        return max(2, int(seconds / max(1e-6, self.base.seconds / max(1, len(self.rows)))))
+        return max(2, int(seconds * self._haste / max(1e-6, self.base.seconds / max(1, len(self.rows)))))
+
+    @property
+    def _haste(self) -> float:
+        """The share of the usual time budgets that a quick run has."""
+        return 0.4 if self.options.quick else 1.0
 
     @functools.cached_property
     def base(self) -> CallResult:

@@ -12,8 +12,10 @@ from workbench.checks.selection import CHECKS
 def test_every_page_says_what_why_example_and_remedy(code):
     text = inspect.cleandoc(CHECKS[code].__doc__ or "")
     first, _, rest = text.partition("\n\n")
-    assert first.endswith(".") and len(first.split("\n")) <= 2
-    assert "\nExample:\n" in rest and "\nRemedy:\n" in rest
+    assert first.endswith(".")
+    assert len(first.split("\n")) <= 2
+    assert "\nExample:\n" in rest
+    assert "\nRemedy:\n" in rest
     assert len(rest.partition("\nExample:\n")[0].split()) >= 25
     assert page(CHECKS[code]).startswith(f"{code} {CHECKS[code].name} (")
 

@@ -40,10 +40,12 @@ def test_unknown_code_is_refused_with_those_there_are():
 @pytest.mark.parametrize("code", sorted(CHECKS))
 def test_every_check_is_described_and_stands_in_its_familys_folder(code):
     check = CHECKS[code]
-    assert re.fullmatch(r"RW\d\d\d", code) and code[:3] in FAMILIES
+    assert re.fullmatch(r"RW\d\d\d", code)
+    assert code[:3] in FAMILIES
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", check.name)
     assert check.severity in ("error", "warning", "info")
-    assert check.summary and check.summary[0].islower() and not check.summary.endswith(".")
+    assert check.summary[0].islower()
+    assert not check.summary.endswith(".")
     assert issubclass(check, (RewardCheck, SetCheck))
     assert Path(inspect.getfile(check)).parent.name == FOLDERS[code[:3]]
 

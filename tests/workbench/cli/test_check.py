@@ -1,18 +1,13 @@
 """`reward-workbench check`: exit codes, formats, one clear sentence for wrong use."""
 
-import importlib.util
 import json
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-# the folder's helper is no test module; importing by path works in every import mode
-_spec = importlib.util.spec_from_file_location("check_command", Path(__file__).with_name("command.py"))
-assert _spec is not None and _spec.loader is not None
-command = importlib.util.module_from_spec(_spec)
-sys.modules["check_command"] = command
-_spec.loader.exec_module(command)
+from tests.workbench.cli.command import run, sentence
 
 SOUND = """
 def reward(completions, answer, **kwargs):
@@ -38,22 +33,22 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_sound_reward_exits_0_with_a_short_text(folder):
-    done = command.run("check", "sound.py", "--samples", "s.jsonl", cwd=folder)
+    done = run("check", "sound.py", "--samples", "s.jsonl", cwd=folder)
     assert done.code == 0
-    assert "nothing found" in done.out
-    assert done.out.splitlines()[-1].startswith("pass: nothing found")
+    assert "error" not in done.out
+    assert done.out.splitlines()[-1].startswith("pass: ")
     assert "\x1b" not in done.out
 
 
 def test_finding_exits_1_and_shows_the_completion(folder):
-    done = command.run("check", "raises.py", "--samples", "s.jsonl", cwd=folder)
+    done = run("check", "raises.py", "--samples", "s.jsonl", cwd=folder)
     assert done.code == 1
     assert "ZeroDivisionError" in done.out
     assert 'completion  ""' in done.out
 
 
 def test_json_is_one_strict_object_on_standard_output(folder):
-    done = command.run("check", "raises.py", "--samples", "s.jsonl", "--format", "json", cwd=folder)
+    done = run("check", "raises.py", "--samples", "s.jsonl", "--format", "json", cwd=folder)
     shown = json.loads(done.out)
     assert (done.code, shown["verdict"], shown["strength"]) == (1, "fail", "strong")
     [finding] = [f for f in shown["rewards"][0]["findings"] if f["check"] == "RW110"]
@@ -62,31 +57,29 @@ def test_json_is_one_strict_object_on_standard_output(folder):
 
 
 def test_report_is_written_to_a_file(folder):
-    done = command.run(
-        "check", "sound.py", "--samples", "s.jsonl", "--format", "json", "--out", "r.json", cwd=folder
-    )
+    done = run("check", "sound.py", "--samples", "s.jsonl", "--format", "json", "--out", "r.json", cwd=folder)
     assert (done.code, done.out) == (0, "")
     assert json.loads((folder / "r.json").read_text())["verdict"] == "pass"
 
 
 def test_seal_is_written_and_verified_without_samples(folder):
-    sealed = command.run("check", "sound.py", "--samples", "s.jsonl", "--seal", cwd=folder)
+    sealed = run("check", "sound.py", "--samples", "s.jsonl", "--seal", cwd=folder)
     assert sealed.code == 0
     assert "sealed: " in sealed.err
     (folder / "s.jsonl").unlink()
-    held = command.run("check", "sound.py", "--verify-seal", cwd=folder)
+    held = run("check", "sound.py", "--verify-seal", cwd=folder)
     assert held.code == 0
     assert held.out.startswith("the seal holds: ")
     (folder / "sound.py").write_text(SOUND.replace("a in c", "a not in c"))
-    broken = command.run("check", "sound.py", "--verify-seal", cwd=folder)
+    broken = run("check", "sound.py", "--verify-seal", cwd=folder)
     assert broken.code == 1
-    assert "its code changed" in command.sentence(broken)
+    assert "its code changed" in sentence(broken)
 
 
 def test_set_with_findings_is_not_sealed(folder):
-    done = command.run("check", "raises.py", "--samples", "s.jsonl", "--seal", cwd=folder)
+    done = run("check", "raises.py", "--samples", "s.jsonl", "--seal", cwd=folder)
     assert done.code == 1
-    assert command.sentence(done).startswith("error: not sealed: 1 finding")
+    assert sentence(done).startswith("error: not sealed: 1 finding")
     assert not list(folder.glob("*.seal.json"))
 
 
@@ -95,7 +88,7 @@ def test_manifest_names_the_samples_and_the_level_that_fails(folder):
         '[set]\nsamples = "s.jsonl"\n[[reward]]\nfunction = "raises.py::reward"\n'
         '[check]\nwaive = [{ check = "RW110", reason = "a demonstration" }]\n'
     )
-    done = command.run("check", ".", "--select", "RW110", cwd=folder)
+    done = run("check", ".", "--select", "RW110", cwd=folder)
     assert done.code == 0
     assert "a demonstration" in done.out
 
@@ -116,27 +109,25 @@ def test_manifest_names_the_samples_and_the_level_that_fails(folder):
     ],
 )
 def test_wrong_use_is_one_sentence_with_its_exit_code(folder, arguments, code, words):
-    done = command.run(*arguments, cwd=folder)
+    done = run(*arguments, cwd=folder)
     assert done.code == code
-    assert words in command.sentence(done)
+    assert words in sentence(done)
 
 
 def test_file_that_does_not_load_exits_3(folder):
     (folder / "bad.py").write_text("def reward(completions:")
-    done = command.run("check", "bad.py", "--samples", "s.jsonl", cwd=folder)
+    done = run("check", "bad.py", "--samples", "s.jsonl", cwd=folder)
     assert done.code == 3
-    assert "SyntaxError" in command.sentence(done)
+    assert "SyntaxError" in sentence(done)
 
 
 def test_list_and_explain_need_no_target(folder):
-    assert "RW104  error    wrong-length" in command.run("check", "--list", cwd=folder).out
-    assert command.run("check", "--explain", "rw104", cwd=folder).out.startswith("RW104 wrong-length (error")
+    assert "RW104  error    wrong-length" in run("check", "--list", cwd=folder).out
+    assert run("check", "--explain", "rw104", cwd=folder).out.startswith("RW104 wrong-length (error")
 
 
 def test_durations_are_told_on_demand(folder):
-    done = command.run(
-        "check", "sound.py", "--samples", "s.jsonl", "--durations", "--select", "RW110", cwd=folder
-    )
+    done = run("check", "sound.py", "--samples", "s.jsonl", "--durations", "--select", "RW110", cwd=folder)
     assert "RW110" in done.out
     assert " s\n" in done.out
 
@@ -149,8 +140,6 @@ def test_heavy_packages_are_not_imported(folder):
         "heavy = [name for name in ('torch', 'trl', 'transformers', 'datasets', 'gradio') if name in sys.modules]\n"
         "sys.stderr.write(f'heavy={heavy}')"
     )
-    import subprocess
-
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
     )
