@@ -7,6 +7,7 @@ Everyone else works with a `SetDescription`, the same set without its functions,
 from __future__ import annotations
 
 import functools
+import importlib.metadata
 import inspect
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -343,7 +344,7 @@ class RewardSet:
             entry=entry,
             trl_name=trl_name(function),
             signature=signature(function, entry.params),
-            file=str(file) if file else None,
+            file=_defined_in(function, file),
             line=_line(function),
             code=code,
             fingerprint=digest([name, stated, code]),
@@ -356,8 +357,24 @@ def _code(entry: RewardEntry, file: Path | None, root: Path) -> dict[str, str]:
         return {}
     if "site-packages" in file.parts:
         package = entry.function.partition(":")[0].partition(".")[0]
-        return package_versions([package]) or code_fingerprint(file, file.parent)
-    return code_fingerprint(file, root)
+        distributions = importlib.metadata.packages_distributions().get(package, [package])
+        return package_versions(distributions) or code_fingerprint(file, file.parent)
+    if file.is_relative_to(root.resolve()):
+        return code_fingerprint(file, root)
+    folder = file.parent  # a package outside the project: its own modules import each other from above it
+    while (folder / "__init__.py").is_file():
+        folder = folder.parent
+    return code_fingerprint(file, folder)
+
+
+def _defined_in(function: Reward, file: Path | None) -> str | None:
+    """The file whose line `_line` names: a package may offer a function that another of its files defines."""
+    inner = unwrap(function)
+    code = getattr(inspect.unwrap(inner) if callable(inner) else inner, "__code__", None)
+    named = Path(code.co_filename) if code is not None else None
+    if named is not None and named.is_absolute() and named.is_file():
+        return str(named)
+    return str(file) if file else None
 
 
 def _line(function: Reward) -> int | None:

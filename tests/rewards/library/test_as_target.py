@@ -50,3 +50,12 @@ def test_a_set_of_members_can_be_sealed(loaded: RewardSet) -> None:
     seal = seal_of(loaded.describe(), SealedSamples("ab", 4, 1, right=2, wrong=2), created="2026-01-01")
     write_seal(loaded.seal_path, seal)
     assert verify(read_seal(loaded.seal_path), loaded.describe()) == []
+
+
+def test_the_seal_covers_the_members_own_code_from_any_folder(loaded: RewardSet) -> None:
+    numeric, layout = loaded.describe().rewards
+    assert {"rewards/library/numeric.py", "rewards/library/extraction.py"} <= set(numeric.code)
+    assert numeric.file is not None
+    assert numeric.file.endswith("rewards/library/numeric.py")
+    assert layout.file is not None
+    assert layout.file.endswith("rewards/library/incremental.py")
