@@ -16,6 +16,7 @@ from typing import Any
 
 from rewards.tracing.nodes import NODES
 from rewards.tracing.provenance import Origin, hard_test
+from rewards.tracing.state import STATE
 
 _MOST_PARTS = 24
 """Credits of one line under one condition that are still shown one by one."""
@@ -174,8 +175,17 @@ def _is_setting(origin: Any) -> bool:
     if origin.op == "bin":
         return all(_is_setting(part) for part in origin.parts)
     if origin.op == "call":
-        return getattr(origin.parts[0], "__name__", "") == "len" and type(origin.parts[1][0]) is not str
-    return origin.op in ("const", "load", "sub")
+        return getattr(origin.parts[0], "__name__", "") == "len" and _is_given(origin.parts[1][0])
+    if origin.op == "sub":
+        return _is_given(origin.parts[0])
+    return origin.op in ("const", "load")
+
+
+def _is_given(container: Any) -> bool:
+    """True for a table or list that the code did not make from the completion."""
+    if type(container) is str or id(container) in STATE.items:
+        return False
+    return STATE.identified(container) is None
 
 
 def _chain(test: Origin | None) -> Iterator[int]:
@@ -293,8 +303,8 @@ def _on_bin(origin: Origin, depth: int) -> list[Part]:
 
 
 def _sum_of(origin: Origin, left: Origin, right: Origin, sign: float, depth: int) -> list[Part]:
-    first = _split(left, depth)
-    second = [part.times(sign) for part in _split(right, depth)]
+    first = _term(left, depth)
+    second = [part.times(sign) for part in _term(right, depth)]
     if origin.place.kind == "bin":
         # `1.0 - gap / target` is one formula, not a gift of 1 and a penalty
         if not _decided_somewhere([*first, *second], origin) and not (
@@ -331,15 +341,26 @@ def _product(origin: Origin, left: Origin, right: Origin, depth: int) -> list[Pa
         return _scaled(origin, left, right, float(right.value), depth)
     if _structured(second, origin):
         return _scaled(origin, right, left, float(left.value), depth)
-    for _base, factor, parts, kid in ((left, right, first, 0), (right, left, second, 1)):
-        if len(parts) == 1 and _is_setting(factor) and _is_part(parts[0], origin.place.kids[kid]):
-            return [parts[0].times(float(factor.value))]
     return [_lump(origin)]
 
 
-def _is_part(part: Part, kid: int) -> bool:
-    """True for a formula that has a variable of its own, like `brief` in `0.5 * correct + 0.1 * brief`."""
-    return part.kind == "lump" and NODES[kid].kind == "name" and bool(part.site.place.assigned)
+def _term(origin: Origin, depth: int) -> list[Part]:
+    """The parts of a term of a sum.
+
+    A weight times a formula that has a variable of its own, like `brief` in `0.5 * correct + 0.1 * brief`,
+    stands where the formula stands, as the other terms do.
+    """
+    parts = _split(origin, depth)
+    inside = origin.parts[0] if origin.op in ("use", "ret") and origin.parts else origin
+    if len(parts) != 1 or parts[0].kind != "lump" or not isinstance(inside, Origin) or inside.op != "bin":
+        return parts
+    if _operation(inside) is ast.Mult and all(isinstance(part, Origin) for part in inside.parts):
+        for base, factor, kid in ((*inside.parts, 0), (*reversed(inside.parts), 1)):
+            named = NODES[inside.place.kids[kid]].kind in ("name", "sub", "attribute")
+            own = _split(base, depth) if named and _is_setting(factor) else []
+            if len(own) == 1 and own[0].kind == "lump" and own[0].site.place.assigned:
+                return [own[0].times(float(factor.value))]
+    return parts
 
 
 def _scaled(origin: Origin, base: Origin, factor: Origin, by: float, depth: int) -> list[Part]:
@@ -380,7 +401,7 @@ def _on_sum(origin: Origin, depth: int) -> list[Part]:
         if not _finite(value):
             return [_lump(origin)]
         if isinstance(item, Origin) and item.op != "load":
-            parts += _split(item, depth)
+            parts += _term(item, depth)
         else:
             unknown.append(float(value))
     if unknown:
@@ -407,10 +428,7 @@ def _on_pick(origin: Origin, depth: int) -> list[Part]:
     chosen = next((part for part in origins if part.value == origin.value), None)
     if len(inner) == 1:
         return _limited(origin, inner[0], depth)
-    if chosen is not None:
-        parts = _split(chosen, depth)
-        return parts if _structured(parts, origin) else [_lump(origin)]
-    return [_lump(origin)]
+    return _split(chosen, depth) if chosen is not None else [_lump(origin)]
 
 
 def _limited(origin: Origin, inner: Origin, depth: int) -> list[Part]:

@@ -29,7 +29,7 @@ from rewards.contract import (
 from rewards.rewardset import RewardSet
 from rewards.tracing.explanation import Credit, Reader, RewardExplanation, strict
 from rewards.tracing.performing import watched
-from rewards.tracing.provenance import Origin
+from rewards.tracing.provenance import Origin, plain
 from rewards.tracing.recorder import recording
 from rewards.tracing.rewrite import instrument
 from rewards.tracing.state import STATE, Seen
@@ -68,9 +68,8 @@ class _Captured(functools.partial):  # type: ignore[type-arg]
             value, origin = self.seen[row] if row < len(self.seen) else (None, None)
         else:
             returned = self.returned
-            shape = getattr(returned, "shape", None)
-            if shape is not None and hasattr(returned, "tolist"):
-                returned = returned.reshape(-1).tolist()
+            if hasattr(returned, "tolist"):
+                return array_item(returned, row)
             if not isinstance(returned, (list, tuple)) or row >= len(returned):
                 return None
             value = returned[row]
@@ -78,6 +77,30 @@ class _Captured(functools.partial):  # type: ignore[type-arg]
         if isinstance(origin, Origin):
             return origin
         return STATE.identified(value) or Origin("load", value, STATE.left_at)
+
+
+def array_item(array: Any, row: int) -> Origin | None:
+    """Where the number of one row of an array came from, through `np.array(list)` and arithmetic on arrays."""
+    try:
+        value = array.reshape(-1)[row].item()
+    except (AttributeError, IndexError, TypeError, ValueError, RuntimeError):
+        return None
+    made = STATE.identified(array)
+    if made is not None and made.op == "call" and made.parts[1]:
+        source = made.parts[1][0]
+        if isinstance(source, list) and len(source) == len(array.reshape(-1)):
+            found = STATE.item(source, row, source[row])
+            if found is not None and found.value == value:
+                return found
+    if made is not None and made.op == "bin":
+        parts = [plain(part) for part in made.parts]
+        inner = [
+            array_item(part, row) if hasattr(part, "reshape") else origin
+            for part, origin in zip(parts, made.parts, strict=True)
+        ]
+        if all(isinstance(part, Origin) for part in inner):
+            return Origin("bin", value, made.node, tuple(inner), made.guard)
+    return Origin("load", value, made.node if made is not None else STATE.left_at)
 
 
 class Explainer:

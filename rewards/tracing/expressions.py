@@ -242,7 +242,7 @@ class ExpressionRewriter:
     # --------------------------------------------------------------------------------- containers
 
     def _display(self, tree: Any, place: Place, flow: bool) -> tuple[ast.expr, int]:
-        if not isinstance(tree.ctx, ast.Load) or _constant(tree):
+        if not isinstance(tree.ctx, ast.Load) or (_constant(tree) and not flow):
             return tree, self.node("other", tree, place)
         parts = [self.expr(part, place, flow=True) for part in tree.elts]
         number = self.node("display", tree, place, tuple(kid for _, kid in parts))

@@ -2,7 +2,7 @@
 
 A function file states its sample at the top (`# completion:`, `# answer:`), and behind a line of code the
 credits that line gives on this sample, separated by `;;`: `#: points | condition | matched text`. `-` stands
-for none; several matched texts are separated by `,,`.
+for none; several matched texts are separated by ` & `.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _parse(number: int, text: str) -> Iterator[Key]:
         points, rest = item.split(" | ", 1)
         condition, matched = rest.rsplit(" | ", 1)
         condition = condition.strip()
-        texts = () if matched.strip() == "-" else tuple(matched.split(",,"))
+        texts = () if matched.strip() == "-" else tuple(matched.split(" & "))
         yield Key(number, float(points), None if condition == "-" else condition, texts)
 
 

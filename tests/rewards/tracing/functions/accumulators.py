@@ -129,7 +129,7 @@ def capped_increment(completions, **kwargs):
     for completion in completions:
         text = completion[0]["content"]
         score = 0.0
-        score += min(0.3, 0.2 * text.count("think"))  #: 0.3 | - | think,,think,,think
+        score += min(0.3, 0.2 * text.count("think"))  #: 0.3 | - | think & think & think
         rewards.append(score)
     return rewards
 
@@ -148,7 +148,7 @@ def counter_is_no_score(completions, **kwargs):
         if words > 3:
             score += 0.5  #: 0.5 | words > 3 | -
         if tags == 4:
-            score += 0.5  #: 0.5 | tags == 4 | <think>,,</think>,,<answer>,,</answer>
+            score += 0.5  #: 0.5 | tags == 4 | <think> & </think> & <answer> & </answer>
         rewards.append(score)
     return rewards
 

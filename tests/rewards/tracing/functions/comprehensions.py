@@ -61,7 +61,7 @@ def nested_helpers_key(completions, **kwargs):
 
 
 def all_of_them(completions, **kwargs):
-    return [1.0 if all(tag in c[0]["content"] for tag in TAGS) else 0.0 for c in completions]  #: 1.0 | all(tag in c[0]["content"] for tag in TAGS) | <think>,,</think>,,<answer>,,</answer>
+    return [1.0 if all(tag in c[0]["content"] for tag in TAGS) else 0.0 for c in completions]  #: 1.0 | all(tag in c[0]["content"] for tag in TAGS) | <think> & </think> & <answer> & </answer>
 
 
 def any_of_them(completions, **kwargs):

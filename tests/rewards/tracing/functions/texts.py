@@ -66,7 +66,7 @@ def named_group(completions, answer, **kwargs):
     rewards = []
     for completion, gold in zip(completions, answer):
         match = re.search(r"<answer>\s*(?P<given>\d+)", _text(completion))
-        rewards.append(1.0 if match and match.group("given") == gold else 0.0)  #: 1.0 | match and match.group("given") == gold | <answer> 42,,42
+        rewards.append(1.0 if match and match.group("given") == gold else 0.0)  #: 1.0 | match and match.group("given") == gold | <answer> 42 & 42
     return rewards
 
 
@@ -74,7 +74,7 @@ def found_all(completions, **kwargs):
     rewards = []
     for completion in completions:
         numbers = NUMBER.findall(_text(completion))
-        rewards.append(0.5 if len(numbers) >= 3 else 0.0)  #: 0.5 | len(numbers) >= 3 | 42,,1,,23
+        rewards.append(0.5 if len(numbers) >= 3 else 0.0)  #: 0.5 | len(numbers) >= 3 | 42 & 1 & 23
     return rewards
 
 
@@ -82,7 +82,7 @@ def last_found(completions, **kwargs):
     rewards = []
     for completion in completions:
         numbers = re.findall(r"\d+", _text(completion))
-        rewards.append(1.0 if numbers and numbers[-1] == "23" else 0.0)  #: 1.0 | numbers and numbers[-1] == "23" | 42,,1,,23
+        rewards.append(1.0 if numbers and numbers[-1] == "23" else 0.0)  #: 1.0 | numbers and numbers[-1] == "23" | 42 & 1 & 23
     return rewards
 
 
@@ -98,7 +98,7 @@ def found_one_by_one(completions, **kwargs):
 
 
 def counted(completions, **kwargs):
-    return [0.1 * _text(c).count("[") for c in completions]  #: 0.2 | - | [,,[
+    return [0.1 * _text(c).count("[") for c in completions]  #: 0.2 | - | [ & [
 
 
 def replaced(completions, **kwargs):
@@ -145,7 +145,7 @@ def found_at(completions, **kwargs):
     for completion in completions:
         text = _text(completion)
         start, end = text.find("<answer>"), text.find("</answer>")
-        rewards.append(0.5 if 0 <= start < end else 0.0)  #: 0.5 | 0 <= start < end | <answer>,,</answer>
+        rewards.append(0.5 if 0 <= start < end else 0.0)  #: 0.5 | 0 <= start < end | <answer> & </answer>
     return rewards
 
 
