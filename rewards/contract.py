@@ -307,7 +307,7 @@ def call(
     log = _Log()
     keywords = keywords_for(function, batch, params, log, trainer_state)
     printed = io.StringIO()
-    named: list[list[dict[str, Any]]] | None = None
+    record: Any = None
     started = time.perf_counter()
     failure: str | None = None
     returned: Any = None
@@ -316,9 +316,8 @@ def call(
             if record_credits:
                 from rewards.credits import recording
 
-                with recording(len(batch)) as record:
+                with recording(len(batch), keywords["completions"]) as record:
                     returned = _materialise(_invoke(function, keywords))
-                named = record.by_row()
             else:
                 returned = _materialise(_invoke(function, keywords))
         except KeyboardInterrupt:
@@ -329,6 +328,7 @@ def call(
     if failure is not None:
         return failed_result(len(batch), Status.RAISED, failure, seconds=seconds, printed=printed.getvalue())
     scores, status, errors = read_scores(returned, len(batch))
+    named = record.by_row(scores.tolist()) if record is not None else None
     return CallResult(scores, status, errors, log.extra, log.metrics, seconds, printed.getvalue(), named)
 
 

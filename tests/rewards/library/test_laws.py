@@ -149,3 +149,19 @@ def test_the_order_of_the_batch_does_not_matter(member: Any, batch: list[tuple[s
     random.Random(seed).shuffle(order)
     straight = run(member, batch)
     assert run(member, [batch[i] for i in order]) == [straight[i] for i in order]
+
+
+@every_member
+def test_in_a_call_with_many_rows_each_credit_finds_its_row(member: Any) -> None:
+    contents = ["<reasoning>3+4</reasoning><answer>7</answer>", "<answer>8</answer> or so", "It is seven."]
+    batch = Batch(
+        prompts=["q"] * 3,
+        completions=[[{"role": "assistant", "content": content}] for content in contents],
+        completion_ids=[[], [], []],
+        columns={"answer": ["7", "7", "7"]},
+        groups=["a"] * 3,
+    )
+    result = call(member, batch, record_credits=True)
+    assert result.credits is not None
+    sums = [sum(credit["points"] for credit in row) for row in result.credits]
+    assert sums == pytest.approx(result.scores.tolist())
