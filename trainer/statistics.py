@@ -104,7 +104,7 @@ def _bca(values: Floats, seed: int) -> tuple[float, float]:
     """Bias-corrected and accelerated bootstrap (Efron 1987)."""
     normal, count, mean = NormalDist(), len(values), float(values.mean())
     generator = np.random.default_rng(seed)
-    means = np.sort([values[generator.integers(0, count, count)].mean() for _ in range(RESAMPLES)])
+    means = np.sort(values[generator.integers(0, count, (RESAMPLES, count))].mean(axis=1))
     below = (float((means < mean).sum()) + 0.5 * float((means == mean).sum())) / RESAMPLES
     bias = normal.inv_cdf(min(max(below, 1 / RESAMPLES), 1 - 1 / RESAMPLES))
     left_out = (values.sum() - values) / (count - 1)  # the mean without each value in turn
@@ -127,7 +127,10 @@ def sign_test(wins: int, losses: int) -> float:
     trials = wins + losses
     if trials == 0:
         return 1.0
-    tail = sum(math.comb(trials, count) for count in range(min(wins, losses) + 1))
+    ways = tail = 1
+    for count in range(1, min(wins, losses) + 1):
+        ways = ways * (trials - count + 1) // count  # "trials over count", from the one before
+        tail += ways
     return min(1.0, float(Fraction(2 * tail, 2**trials)))
 
 

@@ -1,0 +1,141 @@
+"""Two sets of answers compared prompt by prompt."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rewards.errors import UsageError
+from rewards.rewardset import RewardSet
+from trainer.comparison import Comparison, compare_answers, compare_run, sentence, to_json
+from trainer.comparison_report import to_text
+from trainer.generation import Completion
+from trainer.held_out import Prompts
+from trainer.merge import find_trained, write_merged
+
+ROWS = [{"prompt": [{"role": "user", "content": f"What is {n} + 1?"}], "answer": n + 1} for n in range(4)]
+PROMPTS = Prompts(rows=ROWS, source="four sums", trained=7, overlapping=0)
+
+REWARDS = """
+def tagged(completions, **kwargs):
+    return [1.0 if "<answer>" in c[0]["content"] else 0.0 for c in completions]
+
+
+def right(completions, answer, **kwargs):
+    return [1.0 if c[0]["content"].strip("<answer>/") == str(a) else 0.0 for c, a in zip(completions, answer)]
+
+
+def moody(completions, **kwargs):
+    if any("boom" in c[0]["content"] for c in completions):
+        raise ValueError("boom")
+    return [0.0] * len(completions)
+"""
+
+
+@pytest.fixture
+def rewardset(tmp_path: Path) -> RewardSet:
+    (tmp_path / "rewards.py").write_text(REWARDS)
+    (tmp_path / "rewardset.toml").write_text(
+        '[[reward]]\nfunction = "rewards.py::tagged"\nkind = "format"\n'
+        '[[reward]]\nfunction = "rewards.py::right"\nkind = "correctness"\nweight = 2.0\n'
+        '[[reward]]\nfunction = "rewards.py::moody"\nweight = 0.0\n'
+    )
+    return RewardSet.load(tmp_path)
+
+
+def said(*texts: str) -> list[list[Completion]]:
+    """One answer to each prompt."""
+    return [[Completion(text, [1], True)] for text in texts]
+
+
+def compared(rewardset: RewardSet, base: list[Any], trained: list[Any]) -> Comparison:
+    return compare_answers((base, trained), PROMPTS, rewardset)
+
+
+def test_each_reward_and_the_total_are_compared_pair_by_pair(rewardset: RewardSet) -> None:
+    result = compared(rewardset, said("1", "2", "9", "9"), said("<answer>1", "<answer>9", "<answer>3", "9"))
+    total, tagged, right, moody = result.lines
+    assert (tagged.base, tagged.trained, tagged.paired.mean) == (0.0, 0.75, 0.75)
+    assert (tagged.paired.wins, tagged.paired.losses, tagged.paired.ties) == (3, 0, 1)
+    assert (right.base, right.trained, right.paired.wins, right.paired.losses) == (0.5, 0.5, 1, 1)
+    assert (total.base, total.trained) == (1.0, 1.75)
+    assert (moody.weight, moody.unscored) == (0.0, 0)
+
+
+def test_completions_of_a_prompt_are_averaged_before_they_are_compared(rewardset: RewardSet) -> None:
+    base = [[Completion("1", [1], True), Completion("<answer>1", [1], True)]] * 4
+    result = compare_answers((base, base), PROMPTS, rewardset)
+    assert result.completions == 2
+    assert (result.lines[1].base, result.lines[1].paired.pairs) == (0.5, 4)
+
+
+def test_the_worst_regressions_are_shown_with_both_answers(rewardset: RewardSet) -> None:
+    result = compared(rewardset, said("<answer>1", "2", "3", "4"), said("no", "2", "3", "none"))
+    assert [(one.base, one.trained) for one in result.worst] == [("<answer>1", "no"), ("4", "none")]
+    assert (result.worst[0].base_total, result.worst[0].trained_total) == (3.0, 0.0)
+    assert "lost 3.000 of the total: What is 0 + 1?" in to_text(result)
+
+
+def test_completions_without_a_score_are_counted_and_told(rewardset: RewardSet) -> None:
+    result = compared(rewardset, said("1", "2", "3", "4"), said("boom", "2", "3", "4"))
+    assert (result.lines[3].unscored, result.lines[3].paired.pairs) == (1, 3)
+    assert result.errors["moody"].startswith("ValueError: boom (rewards.py:")
+    assert "reward 'moody' could not score some completions" in to_text(result)
+
+
+def test_the_text_tells_rewards_apart_and_marks_shadows(rewardset: RewardSet) -> None:
+    text = to_text(compared(rewardset, said("1", "2", "3", "4"), said("1", "2", "3", "4")))
+    assert "tagged (format)" in text
+    assert "right (correctness)" in text
+    assert "moody *" in text
+    assert "prompts shared with the 7 trained on: none" in text
+
+
+def test_no_clear_difference_comes_with_what_would_have_shown(rewardset: RewardSet) -> None:
+    result = compared(rewardset, said("1", "2", "9", "9"), said("<answer>1", "x", "9", "9"))
+    assert "no clear difference" in sentence(result)
+    assert "would not have shown on so few prompts" in sentence(result)
+
+
+def test_the_json_is_strict_and_says_what_came_out(rewardset: RewardSet) -> None:
+    values = to_json(compared(rewardset, said("1", "2", "3", "4"), said("<answer>1", "2", "3", "4")))
+    assert [line["name"] for line in values["lines"]] == ["total", "tagged", "right", "moody"]
+    assert values["lines"][1]["verdict"] == "no clear difference"
+    json.dumps(values, allow_nan=False)
+
+
+def test_a_run_has_to_be_merged_first(tiny_run: Path) -> None:
+    with pytest.raises(UsageError, match=r"is not merged yet; do that first: reward-workbench merge"):
+        compare_run(tiny_run)
+
+
+@pytest.mark.guide("G23")
+def test_a_merged_run_is_compared_with_its_base_on_its_held_out_prompts(tiny_run: Path) -> None:
+    write_merged(find_trained(tiny_run), tiny_run / "merged", "float32")
+    seen: list[tuple[str, int, int]] = []
+    result = compare_run(tiny_run, progress=lambda *told: seen.append(told))
+    assert (result.prompts, result.completions, result.sampling.max_new_tokens) == (2, 8, 8)
+    assert seen == [("base", 16, 16), ("trained", 16, 16)]
+    written = json.loads((tiny_run / "comparison.json").read_text())
+    assert written["lines"][0]["name"] == "total"
+    assert "2 held-out prompts" in (tiny_run / "README.md").read_text()
+
+
+def test_a_changed_reward_set_is_told(tiny_run: Path) -> None:
+    write_merged(find_trained(tiny_run), tiny_run / "merged", "float32")
+    rewards = tiny_run.parent.parent / "rewards.py"
+    rewards.write_text(rewards.read_text().replace("1.0 if", "0.5 if"))
+    assert compare_run(tiny_run).notes == (
+        "the reward set has changed since the run; it is scored by the set as it is now",
+    )
+
+
+def test_a_prompts_file_without_a_needed_column_is_refused(tiny_run: Path, tmp_path: Path) -> None:
+    write_merged(find_trained(tiny_run), tiny_run / "merged", "float32")
+    file = tmp_path / "more.jsonl"
+    file.write_text('{"prompt": "What is 8 + 8?"}\n')
+    with pytest.raises(UsageError, match="reward 'right' requires the column 'answer'"):
+        compare_run(tiny_run, prompts=file)
