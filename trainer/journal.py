@@ -124,6 +124,7 @@ class Journal:
         self._metrics: TextIO | None = None
         self._step_started = time.monotonic()
         self.summary: dict[str, Any] = {}
+        self._shown: dict[str, Any] = {}
 
     def begin(self) -> None:
         """Open metrics.jsonl for appending."""
@@ -150,7 +151,10 @@ class Journal:
         if training:
             taken = time.monotonic() - self._step_started
             self._step_started = time.monotonic()
-            self._progress.show(step, describe_line(line, self._names, taken), last=step >= self.total)
+            self._shown = (
+                {**self._shown, **line} if "reward" not in line else line
+            )  # no new completions: the last
+            self._progress.show(step, describe_line(self._shown, self._names, taken), last=step >= self.total)
 
     def may_stop(self, step: int) -> bool:
         """Whether the run is to stop after this step: it was asked to, and nothing generated is left over."""
@@ -206,13 +210,13 @@ def as_callback(journal: Journal) -> Any:
 def describe_line(line: dict[str, Any], names: tuple[str, ...], seconds: float) -> str:
     """`reward 0.41 (format 0.55, correctness 0.12)  3.7 s` of one metrics line."""
     if "reward" not in line:
-        return f"(no new completions)  {seconds:.1f} s"
+        return f"{seconds:.1f} s"
     parts = ", ".join(
         f"{name} {_short(line[f'rewards/{name}/mean'])}" for name in names if f"rewards/{name}/mean" in line
     )
     inside = f" ({parts})" if len(names) > 1 and parts else ""
     failed = line.get("rows/failed") or 0
-    trouble = f"  {failed:.0f} rows failed" if failed else ""
+    trouble = f"  failed rows: {failed:.0f}" if failed else ""
     return f"reward {_short(line['reward'])}{inside}{trouble}  {seconds:.1f} s"
 
 

@@ -1,0 +1,223 @@
+"""The rewards as TRL gets them: isolated, recorded, named."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rewards.contract import TrainerState
+from rewards.manifest import RewardEntry
+from trainer.completions import ScoredBatch
+from trainer.rewarding import Bound, Scoring, TooManyFailures, distinct
+
+TEXTS = ["a", "bb", "ccc", "dddd"]
+
+
+def bound(function: Callable[..., Any], name: str = "", **entry: Any) -> Bound:
+    name = name or function.__name__
+    return Bound(name, RewardEntry(function=f"r.py::{name}", name=name, **entry), function)
+
+
+def length(completions: list[str], **kwargs: Any) -> list[float]:
+    return [float(len(text)) for text in completions]
+
+
+def raises_on_ccc(completions: list[str], **kwargs: Any) -> list[float]:
+    return [1.0 if text != "ccc" else 1 / 0 for text in completions]
+
+
+class Call:
+    """Calls the wrapped rewards as TRL does and keeps what came of it."""
+
+    def __init__(self, *rewards: Bound, group: int = 2, training: bool = True, **options: Any) -> None:
+        self.recorded: list[ScoredBatch] = []
+        self.extra: dict[str, list[Any]] = {}
+        self.metrics: list[tuple[str, float]] = []
+        self.printed: list[str] = []
+        self.scoring = Scoring(
+            rewards,
+            group=group,
+            record=self.recorded.append,
+            printed=self.printed.append,
+            is_training=lambda: training,
+            **options,
+        )
+
+    def __call__(
+        self, texts: list[Any] = TEXTS, step: int = 0, **columns: list[Any]
+    ) -> list[list[float | None]]:
+        keywords: dict[str, Any] = {
+            "prompts": ["p"] * len(texts),
+            "completions": texts,
+            "completion_ids": [[1]] * len(texts),
+            "trainer_state": TrainerState(step, 10),
+            "log_extra": lambda column, values: self.extra.update({column: values}),
+            "log_metric": lambda name, value: self.metrics.append((name, value)),
+            **columns,
+        }
+        return [function(**keywords) for function in self.scoring.functions()]
+
+
+def test_scores_reach_trl_as_the_functions_gave_them() -> None:
+    assert Call(bound(length))() == [[1.0, 2.0, 3.0, 4.0]]
+
+
+def test_a_failing_row_is_left_out_of_all_rewards_and_never_becomes_zero() -> None:
+    call = Call(bound(length), bound(raises_on_ccc), failure_share=1.0)
+    assert call() == [[1.0, 2.0, None, 4.0], [1.0, 1.0, None, 1.0]]
+    [scored] = call.recorded
+    assert scored.errors[2]["raises_on_ccc"].startswith(
+        "ZeroDivisionError: division by zero (test_rewarding.py:"
+    )
+    assert np.isnan(scored.totals[2])
+    assert scored.advantages[2] == 0
+
+
+def test_a_shadow_that_fails_blanks_only_itself() -> None:
+    call = Call(bound(length), bound(raises_on_ccc, weight=0.0), failure_share=0.0)
+    assert call() == [[1.0, 2.0, 3.0, 4.0], [1.0, 1.0, None, 1.0]]
+    assert 2 in call.recorded[0].errors
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        (float("inf"), "returned inf, which is beyond what TRL's numbers hold"),
+        (1e39, "returned 1e+39, which is beyond what TRL's numbers hold"),
+        (float("nan"), "returned NaN; return None where there is no opinion"),
+        ("1", "score is str '1', not a number"),
+    ],
+)
+def test_a_score_that_would_poison_training_is_kept_out(value: Any, why: str) -> None:
+    def reward(completions: list[str], **kwargs: Any) -> list[Any]:
+        return [value, *[0.5] * (len(completions) - 1)]
+
+    call = Call(bound(reward), failure_share=1.0)
+    assert call() == [[None, 0.5, 0.5, 0.5]]
+    assert call.recorded[0].errors == {0: {"reward": why}}
+
+
+def test_none_is_an_abstention_not_a_failure() -> None:
+    def sometimes(completions: list[str], **kwargs: Any) -> list[float | None]:
+        return [None, 1.0, None, 1.0]
+
+    call = Call(bound(length), bound(sometimes), failure_share=0.0)
+    assert call() == [[1.0, 2.0, 3.0, 4.0], [None, 1.0, None, 1.0]]
+    assert call.recorded[0].errors == {}
+
+
+def test_the_run_stops_when_too_many_rows_fail_and_says_why() -> None:
+    call = Call(bound(raises_on_ccc), failure_share=0.2, failure_window=8)
+    call()
+    with pytest.raises(TooManyFailures) as caught:
+        call(step=1)
+    assert str(caught.value).startswith(
+        "stopped at step 2: 2 of the last 8 completions could not be scored, more than failure_share=0.2 of 8 allows; "
+        "most often (2) reward 'raises_on_ccc': ZeroDivisionError"
+    )
+    assert len(call.recorded) == 2  # the batch that stopped it is in the record
+
+
+def test_sys_exit_of_a_reward_does_not_end_the_run() -> None:
+    def leaves(completions: list[str], **kwargs: Any) -> list[float]:
+        raise SystemExit(3)
+
+    assert Call(bound(leaves), failure_share=1.0)() == [[None] * 4]
+
+
+def test_advantages_and_groups_are_recorded_as_trl_computes_them() -> None:
+    call = Call(bound(length))
+    call()
+    [scored] = call.recorded
+    assert scored.groups == ["1-0", "1-0", "1-1", "1-1"]
+    assert scored.advantages == pytest.approx([-0.7070, 0.7070, -0.7070, 0.7070], abs=1e-4)
+
+
+def test_evaluation_is_recorded_apart_and_does_not_count() -> None:
+    call = Call(bound(raises_on_ccc), training=False, eval_group=4, failure_share=0.0)
+    call(step=5)
+    assert (call.recorded[0].split, call.recorded[0].step, set(call.recorded[0].groups)) == (
+        "eval",
+        5,
+        {"5-0"},
+    )
+    assert call.scoring.drain() == {}
+
+
+def test_params_are_bound_and_win_over_a_column() -> None:
+    def scaled(completions: list[str], factor: float, **kwargs: Any) -> list[float]:
+        return [factor for _ in completions]
+
+    assert Call(bound(scaled, params={"factor": 3.0}))(factor=[1, 2, 3, 4]) == [[3.0] * 4]
+
+
+def test_a_reward_abstains_where_its_when_does_not_hold() -> None:
+    call = Call(bound(length, when={"task": "maths"}))
+    assert call(task=["maths", "maths", "code", "code"]) == [[1.0, 2.0, None, None]]
+
+
+def test_trainer_state_and_both_callbacks_pass_through() -> None:
+    def logging(
+        completions: list[str], trainer_state: Any, log_extra: Any, log_metric: Any, **kw: Any
+    ) -> list[float]:
+        log_extra("seen", [trainer_state.global_step] * len(completions))
+        log_metric("mine", 2.5)
+        print("hello")  # noqa: T201
+        return [1.0] * len(completions)
+
+    call = Call(bound(logging))
+    call(step=7)
+    assert call.extra == {"seen": [7] * 4}
+    assert call.metrics == [("mine", 2.5)]
+    assert call.printed == ["hello\n"]
+    assert call.recorded[0].columns["seen"] == [7] * 4
+
+
+def test_async_rewards_wait_together() -> None:
+    started: list[float] = []
+
+    async def waits(completions: list[str], **kwargs: Any) -> list[float]:
+        started.append(asyncio.get_running_loop().time())
+        await asyncio.sleep(0.2)
+        return [1.0] * len(completions)
+
+    call = Call(bound(waits, "one"), bound(waits, "two"))
+    assert call() == [[1.0] * 4, [1.0] * 4]
+    assert abs(started[0] - started[1]) < 0.15
+
+
+def test_a_reward_that_edits_completions_changes_neither_the_record_nor_trl() -> None:
+    def edits(completions: list[Any], **kwargs: Any) -> list[float]:
+        for completion in completions:
+            completion[0]["content"] = "edited"
+        return [1.0] * len(completions)
+
+    texts = [[{"role": "assistant", "content": "mine"}] for _ in range(2)]
+    Call(bound(edits))(texts)
+    assert texts[0][0]["content"] == "mine"
+
+
+def test_metrics_of_ours_cover_spread_failures_abstentions_and_time() -> None:
+    call = Call(bound(length), bound(raises_on_ccc), failure_share=1.0)
+    call()
+    metrics = call.scoring.drain()
+    assert (metrics["rows/scored"], metrics["rows/failed"]) == (3.0, 1.0)
+    assert metrics["groups/zero_spread"] == 0.5  # the second group has one scorable row left
+    assert metrics["rewards/length/abstained"] == 0.25
+    assert metrics["rewards/length/seconds"] >= 0
+    assert call.scoring.drain() == {}
+
+
+def test_equal_and_reserved_names_are_made_distinct() -> None:
+    taken = {"prompt", "format"}
+    assert distinct("format", taken) == "format_2"
+    assert distinct("prompt", taken) == "prompt_reward"
+    assert distinct("my reward!", taken) == "my_reward_"
+    names = [
+        function.__name__ for function in Call(bound(length, "a"), bound(length, "b")).scoring.functions()
+    ]
+    assert names == ["a", "b"]
