@@ -116,12 +116,23 @@ class RewardSubject:
     # -- answers -----------------------------------------------------------------------------------------------
 
     @functools.cached_property
+    def concerned(self) -> list[int]:
+        """The rows on which the reward's `when` holds; all without one. It is not called for others."""
+        assert self.batch is not None
+        columns, wanted = self.batch.columns, self.description.entry.when
+        return [
+            row
+            for row in range(len(self.batch))
+            if all(name in columns and columns[name][row] == value for name, value in wanted.items())
+        ]
+
+    @functools.cached_property
     def pace_s(self) -> float:
         """Seconds a row takes, going by a first call with two of them."""
         assert self.batch is not None
-        if len(self.batch) <= 4:
+        if len(self.concerned) <= 4:
             return 0.0
-        first = self.bench.call(self.name, self.batch.rows([0, 1]), timeout_s=self.patience_s)
+        first = self.bench.call(self.name, self.batch.rows(self.concerned[:2]), timeout_s=self.patience_s)
         return first.seconds / 2
 
     @functools.cached_property
@@ -130,7 +141,8 @@ class RewardSubject:
         assert self.batch is not None
         limit = QUICK_ROWS if self.options.quick else ROWS
         affordable = int(BASE_S * self._haste / max(1e-6, self.pace_s))
-        return spread_rows(self.batch.groups, max(4, min(limit, affordable)))
+        groups = [self.batch.groups[row] for row in self.concerned]
+        return [self.concerned[place] for place in spread_rows(groups, max(4, min(limit, affordable)))]
 
     def affordable(self, seconds: float = BUDGET_S) -> int:
         """How many rows a further call of about that long may have; at least two."""
@@ -163,9 +175,13 @@ class RewardSubject:
         }
 
     def column(self, rows: Sequence[int]) -> npt.NDArray[np.float64]:
-        """The scores of these rows, which are among `rows`; NaN where there is no number."""
+        """The scores of these rows; NaN where there is no number, or the reward is not concerned."""
+        import numpy as np
+
         places = {row: place for place, row in enumerate(self.rows)}
-        return self.base.scores[[places[row] for row in rows]]
+        return np.array(
+            [self.base.scores[places[row]] if row in places else np.nan for row in rows], dtype=float
+        )
 
     def few(self, limit: int = FEW) -> list[int]:
         """Some usable rows of different scores that fit the time budget of one further call."""

@@ -112,3 +112,17 @@ def test_large_samples_are_thinned_by_whole_groups(report_of, healthy):
     report = report_of(healthy, "RW602", rows=rows)
     assert report.rows == 4000
     assert report.durations["RW602"] < 5
+
+
+def test_reward_is_only_called_where_its_condition_holds(report_of):
+    source = """
+    def reward(completions, answer, **kwargs):
+        assert set(answer) == {"4"}
+        return [float("<answer>4" in c[-1]["content"]) for c in completions]
+    """
+    assert report_of(source, declare='when = { answer = "4" }', labels=False).verdict == "pass"
+
+
+def test_condition_that_holds_for_no_sample_is_said(report_of, healthy):
+    report = report_of(healthy, "RW104", names="correct", declare='when = { answer = "99" }')
+    assert [item.to_json()["why"] for item in report.skipped] == ["correct: its `when` holds for no sample"]

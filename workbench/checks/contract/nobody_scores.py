@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from rewards.contract import Status
 from workbench.checks.check import SetCheck
 from workbench.checks.finding import Cost, Finding
-from workbench.checks.subject import SetSubject
+from workbench.checks.subject import RewardSubject, SetSubject
 
 
 class NobodyScores(SetCheck):
@@ -31,26 +31,19 @@ class NobodyScores(SetCheck):
 
     def run(self, subject: SetSubject) -> Iterable[Finding]:
         """One finding with the smallest such row; where whole prompts are meant to be left out, information."""
-        if not subject.members:
+        if not subject.members or subject.batch is None:
             return
-        silent: set[int] | None = None
-        for member in subject.members:
-            rows = {
-                row
-                for row, state in zip(member.rows, member.base.status, strict=True)
-                if state in (Status.ABSTAINED, Status.NAN)
-            }
-            silent = rows if silent is None else silent & rows
-        total = len(subject.members[0].rows)
-        if not silent or len(silent) == total:
+        silent = set.intersection(*(_silent(member) for member in subject.members))
+        seen = set.union(silent, *(set(member.rows) for member in subject.members))
+        if not silent or silent == seen:
             return  # all of them is RW601's matter
-        assert subject.batch is not None
+        total = len(seen)
         first = subject.members[0]
         row = first.smallest(sorted(silent))
         groups = subject.batch.groups
-        scored = {groups[other] for other in first.rows if other not in silent}
-        mixed = any(groups[other] in scored for other in silent)
-        declared = all(member.description.entry.abstains for member in subject.members)
+        mixed = bool({groups[row] for row in silent} & {groups[row] for row in seen - silent})
+        entries = [member.description.entry for member in subject.members]
+        declared = all(entry.abstains or entry.when for entry in entries)
         rows_text = "1 sample gets" if len(silent) == 1 else f"{len(silent)} of {total} samples get"
         yield self.finding(
             f"{rows_text} None from every reward of the set: nothing is learnt from them.",
@@ -60,3 +53,13 @@ class NobodyScores(SetCheck):
             evidence=first.evidence(row, got=None, expected="a number from at least one reward"),
             count=len(silent),
         )
+
+
+def _silent(member: RewardSubject) -> set[int]:
+    """Rows on which a reward has no opinion, or with which it is not concerned."""
+    nothing = {
+        row
+        for row, state in zip(member.rows, member.base.status, strict=True)
+        if state in (Status.ABSTAINED, Status.NAN)
+    }
+    return nothing | (set(range(len(member.batch or []))) - set(member.concerned))

@@ -8,9 +8,10 @@ from typing import Any
 
 from rewards.contract import Status
 from workbench.checks.check import RewardCheck, number, shown
-from workbench.checks.finding import Cost, Finding
+from workbench.checks.finding import Cost, Finding, Severity
 from workbench.checks.subject import RewardSubject
 
+LAYOUT_KINDS = ("format", "length", "style", "diversity")
 ENOUGH = 3
 """Different completions needed before equal scores mean anything."""
 
@@ -53,8 +54,7 @@ class Constant(RewardCheck):
         never = self._never_varies(subject, value)
         row = subject.smallest(wrong if judged else list(subject.scores))
         reason = self._reason(subject)
-        # the lowest value of a reward that can score otherwise may well be right for samples without labels
-        severity = "error" if judged else "warning" if never or reason else "info"
+        severity = self._severity(subject, value, judged, never or reason is not None)
         mixed = f", right and wrong alike ({len(right)} and {len(wrong)})" if judged else ""
         beyond = "; odd completions get it too" if never else ""
         yield self.finding(
@@ -68,12 +68,26 @@ class Constant(RewardCheck):
             ),
             cause="constant",
             reward=subject.name,
-            severity="error" if severity == "error" else "warning" if severity == "warning" else "info",
+            severity=severity,
             evidence=subject.evidence(row, got=value, expected="different scores for different completions"),
             line=(reason[2] if reason else None) or subject.description.line,
             count=len(subject.scores),
             shared=True,
         )
+
+    def _severity(self, subject: RewardSubject, value: float, judged: bool, sure: bool) -> Severity:
+        """How severe a constant is.
+
+        `judged`: labelled right and wrong samples share it; `sure`: nothing makes the reward score otherwise, or the
+        reason was seen. A layout, length or style that no sample breaks may well be so; a penalty none earns is fine.
+        """
+        bounds, kind = subject.declared_range, subject.description.entry.kind
+        if judged and (sure or kind not in LAYOUT_KINDS):
+            return "error"
+        if sure:
+            return "warning"
+        penalty = bounds is not None and bounds[1] <= 0 and value >= bounds[1]
+        return "warning" if judged and not penalty else "info"
 
     def _nothing(self, subject: RewardSubject) -> Finding:
         row = subject.smallest(subject.rows)

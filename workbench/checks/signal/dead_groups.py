@@ -89,7 +89,8 @@ def _look(subject: SetSubject) -> _Seen | None:
     members = subject.members
     if not members or subject.batch is None:
         return None
-    rows = sorted(set.intersection(*(set(member.usable) for member in members)))
+    everything = set(range(len(subject.batch)))
+    rows = sorted(set.intersection(*(everything - (set(m.concerned) - set(m.usable)) for m in members)))
     weights = np.array([member.description.entry.weight for member in members])
     if not rows or not weights.any():
         return None

@@ -66,3 +66,14 @@ def test_pattern_of_another_reward_of_the_file_is_no_reason(check, healthy):
     other = NO_MATCH.replace("def reward", "def other").replace("<answer>.*</answer>", "<result>.*</result>")
     findings = check(other + PENALTY.replace("def reward", "def penalty"), "RW601")
     assert [("pattern" in finding.message) for finding in findings if finding.reward == "penalty"] == [False]
+
+
+def test_declared_penalty_that_no_sample_earns_is_information_although_labelled(check):
+    [finding] = check(PENALTY, "RW601", declare='kind = "style"\nrange = [-1.0, 0.0]')
+    assert finding.severity == "info"
+
+
+def test_declared_format_that_no_sample_breaks_is_a_warning(check):
+    source = "def reward(completions, **kwargs): return [float(bool(c[-1]['content'])) for c in completions]"
+    [finding] = check(source, "RW601", declare='kind = "format"')
+    assert finding.severity == "warning"
