@@ -62,6 +62,9 @@ def _ask(
         worker.restart()
     if batch is not None:
         batch, rows = (batch if rows is None else batch.rows(rows)), None
+    state = options.get("trainer_state")
+    if callable(state):  # what a process has to be told depends on what it knows, and it may be a fresh one
+        options = {**options, "trainer_state": state()}
     answer = worker.run(_CALL, timeout_s=limit, reward=reward, rows=rows, batch=batch, **options)
     return decode_result(answer)
 

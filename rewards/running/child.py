@@ -12,10 +12,11 @@ import os
 import resource
 import socket
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from rewards.contract import Batch, CallResult, call_rows_apart, describe_exception
+from rewards.conditions import call_where
+from rewards.contract import Batch, CallResult, TrainerState, call_rows_apart, describe_exception
 from rewards.errors import RewardWorkbenchError
 from rewards.rewardset import RewardSet
 from rewards.running.wire import receive_object, send_answer
@@ -31,10 +32,18 @@ class Context:
     rewardset: RewardSet
     batch: Batch
     target: str
+    state: TrainerState = field(default_factory=TrainerState)
 
     def rows(self, rows: list[int] | None) -> Batch:
         """The batch, or only some of its rows."""
         return self.batch if rows is None else self.batch.rows(rows)
+
+    def update(self, news: StateUpdate) -> TrainerState:
+        """The trainer's state as it is now, `log_history` included."""
+        vars(self.state).update(news.fields)
+        del self.state.log_history[news.known :]
+        self.state.log_history += news.new
+        return self.state
 
 
 def serve(connection: socket.socket, batch: Batch | None) -> None:
@@ -110,25 +119,45 @@ class _Output:
         return text.decode("utf-8", "replace")
 
 
+@dataclass(frozen=True)
+class StateUpdate:
+    """What is new in the trainer's state since the last call to this process.
+
+    `fields` are the plain attributes; `known` is the length of the `log_history` the process should have, to
+    which `new` is added. A process that was replaced has none and is sent all of it.
+    """
+
+    fields: dict[str, Any]
+    known: int
+    new: list[dict[str, Any]]
+
+
 def call_reward(
     context: Context,
     reward: str,
     rows: list[int] | None = None,
     batch: Batch | None = None,
-    trainer_state: Any = None,
+    trainer_state: StateUpdate | None = None,
     record_credits: bool = False,
 ) -> dict[str, Any]:
-    """One call to a reward for `Worker.call`; where it raises, again in halves until only failing rows fail."""
+    """One call to a reward for `Worker.call`; where it raises, again in halves until only failing rows fail.
+
+    With a condition (`when`) the reward is called with the rows it applies to and abstains on the others.
+    """
     entry = context.rewardset.entry(reward)
-    result = call_rows_apart(
-        context.rewardset.function(reward),
-        batch if batch is not None else context.rows(rows),
-        scope=entry.scope,
-        params=entry.params,
-        trainer_state=trainer_state,
-        record_credits=record_credits,
-    )
-    return encode_result(result)
+    state = context.update(trainer_state) if trainer_state is not None else None
+
+    def one_call(concerned: Batch) -> CallResult:
+        return call_rows_apart(
+            context.rewardset.function(reward),
+            concerned,
+            scope=entry.scope,
+            params=entry.params,
+            trainer_state=state,
+            record_credits=record_credits,
+        )
+
+    return encode_result(call_where(entry.when, batch if batch is not None else context.rows(rows), one_call))
 
 
 def encode_result(result: CallResult) -> dict[str, Any]:

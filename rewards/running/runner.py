@@ -200,6 +200,7 @@ class Worker:
         self._life: socket.socket | None = None
         self.target = target
         self.printed = ""
+        self.generation = 0
         self.description = self._start()
 
     def __enter__(self) -> Worker:
@@ -222,6 +223,7 @@ class Worker:
 
     def _start(self) -> SetDescription:
         self._pid, self._connection, self._life = self._runner.fork(self._batch)
+        self.generation += 1
         name = Path(self.target.partition("::")[0]).name
         try:
             values = self._request({"target": self.target, "cwd": os.getcwd()}, self._load_timeout_s)
@@ -330,7 +332,7 @@ class Worker:
         *,
         rows: list[int] | None = None,
         timeout_s: float | None = None,
-        trainer_state: Any = None,
+        trainer_state: Callable[[], Any] | None = None,
         record_credits: bool = False,
     ) -> CallResult:
         """Call one reward as TRL would; never raises for what the user's code does.
@@ -342,6 +344,7 @@ class Worker:
             reward: the reward's name.
             batch: the rows; None for those the worker was started with, `rows` selects among them.
             timeout_s: seconds one completion may take; None: as declared.
+            trainer_state: gives a `rewards.running.child.StateUpdate` for the process as it is then.
         """
         from rewards.running.calling import call_with_deadlines
 
