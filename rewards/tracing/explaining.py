@@ -114,7 +114,8 @@ class Explainer:
         self.load = load
         self.plain = load(transform=None)
         self.traced = load(transform=instrument)
-        self._whole: dict[tuple[str, int, tuple[int, ...]], CallResult] = {}
+        self._batch: Batch | None = None
+        self._whole: dict[tuple[str, tuple[int, ...]], CallResult] = {}
 
     def explain(
         self, name: str, batch: Batch, row: int, rows: Sequence[int] | None = None
@@ -139,7 +140,10 @@ class Explainer:
         return self._finish(inside if inside.same else alone, whole, at, len(together), alone=not inside.same)
 
     def _scores(self, name: str, batch: Batch, together: tuple[int, ...]) -> CallResult:
-        key = (name, id(batch), together)
+        if batch is not self._batch:
+            self._batch = batch
+            self._whole.clear()
+        key = (name, together)
         if key not in self._whole:
             entry = self.plain.entry(name)
             self._whole[key] = call_rows_apart(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tests.rewards.tracing.keys import FUNCTIONS, all_keys, explainer, found_in, keys_of, sample_of
 
 
