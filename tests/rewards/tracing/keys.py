@@ -72,7 +72,7 @@ def keys_of(path: Path) -> dict[str, list[Key]]:
             owner = line.removeprefix("# keys of ").strip()
         if line.startswith(("def ", "async def ")) and not line.split("def ")[1].startswith("_"):
             owner = line.split("def ")[1].split("(")[0]
-        code, mark, text = line.partition("#: ")
+        _, mark, text = line.partition("#: ")
         if mark:
             keys.setdefault(owner, []).extend(_parse(number, text))
     return keys

@@ -1,4 +1,6 @@
 """Scores that are chosen: ternaries, early returns, chains of tests, exceptions."""
+# ruff: noqa  # code as people write it; unformatted, because a key stands behind its line
+# fmt: off
 # ruff: noqa  # code as people write it
 # fmt: off  # a key stands behind its line
 

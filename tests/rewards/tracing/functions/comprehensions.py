@@ -1,4 +1,6 @@
 """Scores made in one expression: sums, comprehensions, any and all, map and lambda."""
+# ruff: noqa  # code as people write it; unformatted, because a key stands behind its line
+# fmt: off
 # ruff: noqa  # code as people write it
 # fmt: off  # a key stands behind its line
 

@@ -1,4 +1,6 @@
 """Rewards in the style of published training scripts and notebooks, written afresh."""
+# ruff: noqa  # code as people write it; unformatted, because a key stands behind its line
+# fmt: off
 # ruff: noqa  # code as people write it
 # fmt: off  # a key stands behind its line
 

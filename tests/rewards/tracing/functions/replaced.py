@@ -1,4 +1,6 @@
 """Scores that are replaced, thrown away, clamped or rescaled after they were made."""
+# ruff: noqa  # code as people write it; unformatted, because a key stands behind its line
+# fmt: off
 # ruff: noqa  # code as people write it
 # fmt: off  # a key stands behind its line
 

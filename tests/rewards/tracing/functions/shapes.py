@@ -1,4 +1,6 @@
 """Rewards of every shape TRL accepts, and the ways their code is put together."""
+# ruff: noqa  # code as people write it; unformatted, because a key stands behind its line
+# fmt: off
 # ruff: noqa  # code as people write it
 # fmt: off  # a key stands behind its line
 

@@ -1,4 +1,6 @@
 """Where the matched text stands, whatever was done to it before."""
+# ruff: noqa  # code as people write it; unformatted, because a key stands behind its line
+# fmt: off
 # ruff: noqa  # code as people write it
 # fmt: off  # a key stands behind its line
 
