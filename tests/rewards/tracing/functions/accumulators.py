@@ -1,8 +1,6 @@
 """Scores that are added up in a variable. `#:` gives the credits of a line: points | condition | matched text."""
 # ruff: noqa  # code as people write it; unformatted, because a key stands behind its line
 # fmt: off
-# ruff: noqa  # code as people write it
-# fmt: off  # a key stands behind its line
 
 # completion: <think>I think so.</think><answer>42</answer> and more
 # answer: 42

@@ -1,8 +1,6 @@
 """Scores that are chosen: ternaries, early returns, chains of tests, exceptions."""
 # ruff: noqa  # code as people write it; unformatted, because a key stands behind its line
 # fmt: off
-# ruff: noqa  # code as people write it
-# fmt: off  # a key stands behind its line
 
 # completion: <think>I think so.</think><answer>42</answer> and more
 # answer: 42
@@ -14,15 +12,11 @@ POINTS = {"high": 1.0, "low": 0.25}
 
 
 def ternary(completions, answer, **kwargs):
-    return [
-        2.0 if a in c[0]["content"] else 0.0 for c, a in zip(completions, answer)
-    ]  #: 2.0 | a in c[0]["content"] | 42
+    return [2.0 if a in c[0]["content"] else 0.0 for c, a in zip(completions, answer)]  #: 2.0 | a in c[0]["content"] | 42
 
 
 def ternary_with_both_signs(completions, **kwargs):
-    return [
-        1.0 if c[0]["content"].endswith("</answer>") else -0.5 for c in completions
-    ]  #: -0.5 | c[0]["content"].endswith("</answer>") | -
+    return [1.0 if c[0]["content"].endswith("</answer>") else -0.5 for c in completions]  #: -0.5 | c[0]["content"].endswith("</answer>") | -
 
 
 def appended(completions, **kwargs):
@@ -148,9 +142,7 @@ def no_exception(completions, **kwargs):
 
 
 def walrus(completions, **kwargs):
-    return [
-        0.5 if (m := re.search(r"\d+", c[0]["content"])) and m.group() == "42" else 0.0 for c in completions
-    ]  #: 0.5 | (m := re.search(r"\d+", c[0]["content"])) and m.group() == "42" | 42
+    return [0.5 if (m := re.search(r"\d+", c[0]["content"])) and m.group() == "42" else 0.0 for c in completions]  #: 0.5 | (m := re.search(r"\d+", c[0]["content"])) and m.group() == "42" | 42
 
 
 def or_default(completions, **kwargs):
@@ -187,24 +179,18 @@ def matched_case(completions, **kwargs):
 
 
 def boolean_as_number(completions, answer, **kwargs):
-    return [
-        float(a in c[0]["content"]) for c, a in zip(completions, answer)
-    ]  #: 1.0 | a in c[0]["content"] | 42
+    return [float(a in c[0]["content"]) for c, a in zip(completions, answer)]  #: 1.0 | a in c[0]["content"] | 42
 
 
 def boolean_times_points(completions, answer, **kwargs):
-    return [
-        2.0 * (a in c[0]["content"]) for c, a in zip(completions, answer)
-    ]  #: 2.0 | a in c[0]["content"] | 42
+    return [2.0 * (a in c[0]["content"]) for c, a in zip(completions, answer)]  #: 2.0 | a in c[0]["content"] | 42
 
 
 def booleans_in_one_sum(completions, answer, **kwargs):
     rewards = []
     for completion, gold in zip(completions, answer):
         text = completion[0]["content"]
-        rewards.append(
-            0.5 * ("<think>" in text) + 1.5 * (gold in text) - 0.25 * ("more" in text)
-        )  #: 0.5 | "<think>" in text | <think> ;; 1.5 | gold in text | 42 ;; -0.25 | "more" in text | more
+        rewards.append(0.5 * ("<think>" in text) + 1.5 * (gold in text) - 0.25 * ("more" in text))  #: 0.5 | "<think>" in text | <think> ;; 1.5 | gold in text | 42 ;; -0.25 | "more" in text | more
     return rewards
 
 
@@ -220,9 +206,7 @@ def flag(completions, **kwargs):
 
 
 def nothing_paid(completions, **kwargs):
-    return [
-        1.0 if "<table>" in c[0]["content"] else 0.0 for c in completions
-    ]  #: 0.0 | "<table>" in c[0]["content"] | -
+    return [1.0 if "<table>" in c[0]["content"] else 0.0 for c in completions]  #: 0.0 | "<table>" in c[0]["content"] | -
 
 
 def zero_made_of_parts(completions, **kwargs):

@@ -1,8 +1,6 @@
 """Scores made in one expression: sums, comprehensions, any and all, map and lambda."""
 # ruff: noqa  # code as people write it; unformatted, because a key stands behind its line
 # fmt: off
-# ruff: noqa  # code as people write it
-# fmt: off  # a key stands behind its line
 
 # completion: <think>I think so.</think><answer>42</answer> and more
 # answer: 42
@@ -28,15 +26,11 @@ def tag_points(text, tag):
 
 
 def sum_of_booleans(completions, **kwargs):
-    return [
-        sum(tag in c[0]["content"] for tag in TAGS) / 4 for c in completions
-    ]  #: 0.25 | tag in c[0]["content"] | <think> ;; 0.25 | tag in c[0]["content"] | </think> ;; 0.25 | tag in c[0]["content"] | <answer> ;; 0.25 | tag in c[0]["content"] | </answer>
+    return [sum(tag in c[0]["content"] for tag in TAGS) / 4 for c in completions]  #: 0.25 | tag in c[0]["content"] | <think> ;; 0.25 | tag in c[0]["content"] | </think> ;; 0.25 | tag in c[0]["content"] | <answer> ;; 0.25 | tag in c[0]["content"] | </answer>
 
 
 def sum_of_points(completions, **kwargs):
-    return [
-        sum(0.5 for tag in TAGS[:2] if tag in c[0]["content"]) for c in completions
-    ]  #: 0.5 | tag in c[0]["content"] | <think> ;; 0.5 | tag in c[0]["content"] | </think>
+    return [sum(0.5 for tag in TAGS[:2] if tag in c[0]["content"]) for c in completions]  #: 0.5 | tag in c[0]["content"] | <think> ;; 0.5 | tag in c[0]["content"] | </think>
 
 
 def sum_of_a_list(completions, answer, **kwargs):
@@ -61,9 +55,7 @@ def nested_helpers(completions, **kwargs):
 
 # keys of nested_helpers_key
 def _layout(text):
-    return sum(
-        0.5 if has(text, tag) else 0.0 for tag in ("<think>", "<answer>")
-    )  #: 0.5 | has(text, tag) | <think> ;; 0.5 | has(text, tag) | <answer>
+    return sum(0.5 if has(text, tag) else 0.0 for tag in ("<think>", "<answer>"))  #: 0.5 | has(text, tag) | <think> ;; 0.5 | has(text, tag) | <answer>
 
 
 def nested_helpers_key(completions, **kwargs):
@@ -71,22 +63,16 @@ def nested_helpers_key(completions, **kwargs):
 
 
 def all_of_them(completions, **kwargs):
-    return [
-        1.0 if all(tag in c[0]["content"] for tag in TAGS) else 0.0 for c in completions
-    ]  #: 1.0 | all(tag in c[0]["content"] for tag in TAGS) | <think> & </think> & <answer> & </answer>
+    return [1.0 if all(tag in c[0]["content"] for tag in TAGS) else 0.0 for c in completions]  #: 1.0 | all(tag in c[0]["content"] for tag in TAGS) | <think> & </think> & <answer> & </answer>
 
 
 def any_of_them(completions, **kwargs):
     words = ("perhaps", "so", "more")
-    return [
-        0.3 if any(word in c[0]["content"] for word in words) else 0.0 for c in completions
-    ]  #: 0.3 | any(word in c[0]["content"] for word in words) | so
+    return [0.3 if any(word in c[0]["content"] for word in words) else 0.0 for c in completions]  #: 0.3 | any(word in c[0]["content"] for word in words) | so
 
 
 def mapped_lambda(completions, **kwargs):
-    return list(
-        map(lambda c: 0.5 if "<answer>" in c[0]["content"] else 0.0, completions)
-    )  #: 0.5 | "<answer>" in c[0]["content"] | <answer>
+    return list(map(lambda c: 0.5 if "<answer>" in c[0]["content"] else 0.0, completions))  #: 0.5 | "<answer>" in c[0]["content"] | <answer>
 
 
 def table_of_lambdas(completions, **kwargs):
@@ -105,9 +91,7 @@ def list_then_sum(completions, **kwargs):
     rewards = []
     for completion in completions:
         text = completion[0]["content"]
-        hits = [
-            tag in text for tag in TAGS
-        ]  #: 0.25 | tag in text | <think> ;; 0.25 | tag in text | </think> ;; 0.25 | tag in text | <answer> ;; 0.25 | tag in text | </answer>
+        hits = [tag in text for tag in TAGS]  #: 0.25 | tag in text | <think> ;; 0.25 | tag in text | </think> ;; 0.25 | tag in text | <answer> ;; 0.25 | tag in text | </answer>
         rewards.append(sum(hits) / len(hits))
     return rewards
 
@@ -124,30 +108,21 @@ def mean_of_parts(completions, **kwargs):
 
 
 def exact_sum(completions, **kwargs):
-    return [
-        math.fsum([0.1 if tag in c[0]["content"] else 0.0 for tag in TAGS[:2]]) for c in completions
-    ]  #: 0.1 | tag in c[0]["content"] | <think> ;; 0.1 | tag in c[0]["content"] | </think>
+    return [math.fsum([0.1 if tag in c[0]["content"] else 0.0 for tag in TAGS[:2]]) for c in completions]  #: 0.1 | tag in c[0]["content"] | <think> ;; 0.1 | tag in c[0]["content"] | </think>
 
 
 def zipped_terms(completions, **kwargs):
     rewards = []
     for completion in completions:
         text = completion[0]["content"]
-        hits = [
-            1 if "<answer>" in text else 0,
-            1 if "42" in text else 0,
-        ]  #: 0.25 | "<answer>" in text | <answer> ;; 0.75 | "42" in text | 42
+        hits = [1 if "<answer>" in text else 0, 1 if "42" in text else 0]  #: 0.25 | "<answer>" in text | <answer> ;; 0.75 | "42" in text | 42
         rewards.append(sum(weight * hit for weight, hit in zip((0.25, 0.75), hits)))
     return rewards
 
 
 def combined_lists(completions, **kwargs):
-    layout = [
-        0.5 if "<think>" in c[0]["content"] else 0.0 for c in completions
-    ]  #: 0.5 | "<think>" in c[0]["content"] | <think>
-    answers = [
-        1.0 if "42" in c[0]["content"] else 0.0 for c in completions
-    ]  #: 1.0 | "42" in c[0]["content"] | 42
+    layout = [0.5 if "<think>" in c[0]["content"] else 0.0 for c in completions]  #: 0.5 | "<think>" in c[0]["content"] | <think>
+    answers = [1.0 if "42" in c[0]["content"] else 0.0 for c in completions]  #: 1.0 | "42" in c[0]["content"] | 42
     return [a + b for a, b in zip(layout, answers)]
 
 
@@ -163,28 +138,20 @@ def best_of_two(completions, **kwargs):
 
 def first_match(completions, **kwargs):
     levels = ((1.0, "<table>"), (0.5, "<answer>"), (0.1, "<think>"))
-    return [
-        next((points for points, tag in levels if tag in c[0]["content"]), 0.0) for c in completions
-    ]  #: 0.5 | tag in c[0]["content"] | <answer>
+    return [next((points for points, tag in levels if tag in c[0]["content"]), 0.0) for c in completions]  #: 0.5 | tag in c[0]["content"] | <answer>
 
 
 def generator_of_scores(completions, **kwargs):
-    return (
-        0.5 if "<answer>" in c[0]["content"] else 0.0 for c in completions
-    )  #: 0.5 | "<answer>" in c[0]["content"] | <answer>
+    return (0.5 if "<answer>" in c[0]["content"] else 0.0 for c in completions)  #: 0.5 | "<answer>" in c[0]["content"] | <answer>
 
 
 def rounded(completions, **kwargs):
-    return [
-        round(sum(tag in c[0]["content"] for tag in TAGS[:2]) / 3, 2) for c in completions
-    ]  #: 0.333333333 | tag in c[0]["content"] | <think> ;; 0.333333333 | tag in c[0]["content"] | </think> ;; 0.003333333 | round(sum(tag in c[0]["content"] for tag in TAGS[:2]) / 3, 2) | -
+    return [round(sum(tag in c[0]["content"] for tag in TAGS[:2]) / 3, 2) for c in completions]  #: 0.333333333 | tag in c[0]["content"] | <think> ;; 0.333333333 | tag in c[0]["content"] | </think> ;; 0.003333333 | round(sum(tag in c[0]["content"] for tag in TAGS[:2]) / 3, 2) | -
 
 
 def penalties_subtracted(completions, **kwargs):
     bad = ("more", "I ", "maybe")
-    return [
-        1.0 - 0.25 * sum(word in c[0]["content"] for word in bad) for c in completions
-    ]  #: 1.0 | - | - ;; -0.25 | word in c[0]["content"] | more ;; -0.25 | word in c[0]["content"] | I
+    return [1.0 - 0.25 * sum(word in c[0]["content"] for word in bad) for c in completions]  #: 1.0 | - | - ;; -0.25 | word in c[0]["content"] | more ;; -0.25 | word in c[0]["content"] | I 
 
 
 def formula(completions, **kwargs):
@@ -192,7 +159,4 @@ def formula(completions, **kwargs):
 
 
 def reduced(completions, **kwargs):
-    return [
-        reduce(lambda total, tag: total + (0.1 if tag in c[0]["content"] else 0.0), TAGS[:2], 0.0)
-        for c in completions
-    ]  #: 0.1 | tag in c[0]["content"] | <think> ;; 0.1 | tag in c[0]["content"] | </think>
+    return [reduce(lambda total, tag: total + (0.1 if tag in c[0]["content"] else 0.0), TAGS[:2], 0.0) for c in completions]  #: 0.1 | tag in c[0]["content"] | <think> ;; 0.1 | tag in c[0]["content"] | </think>

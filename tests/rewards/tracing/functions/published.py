@@ -1,8 +1,6 @@
 """Rewards in the style of published training scripts and notebooks, written afresh."""
 # ruff: noqa  # code as people write it; unformatted, because a key stands behind its line
 # fmt: off
-# ruff: noqa  # code as people write it
-# fmt: off  # a key stands behind its line
 
 # completion: <think>\nFirst, 6 times 7.\nSecond, that is 42.\n</think>\n<answer>\n42\n</answer>
 # answer: 42
@@ -35,9 +33,7 @@ def is_integer(completions, **kwargs):
 def layout(completions, **kwargs):
     pattern = r"^<think>\n.*?\n</think>\n<answer>\n.*?\n</answer>$"
     matches = [re.match(pattern, _text(c), re.DOTALL | re.MULTILINE) for c in completions]
-    return [
-        1.0 if match else 0.0 for match in matches
-    ]  #: 1.0 | match | <think>\nFirst, 6 times 7.\nSecond, that is 42.\n</think>\n<answer>\n42\n</answer>
+    return [1.0 if match else 0.0 for match in matches]  #: 1.0 | match | <think>\nFirst, 6 times 7.\nSecond, that is 42.\n</think>\n<answer>\n42\n</answer>
 
 
 # keys of counted_tags
@@ -49,9 +45,7 @@ def _count_tags(text):
         count += 0.25  #: 0.25 | text.count("\n</think>\n") == 1 | \n</think>\n
     if text.count("\n<answer>\n") == 1:
         count += 0.25  #: 0.25 | text.count("\n<answer>\n") == 1 | \n<answer>\n
-        count -= (
-            len(text.split("\n</answer>\n")[-1]) * 0.001
-        )  #: -0.076 | text.count("\n<answer>\n") == 1 | \n<answer>\n
+        count -= len(text.split("\n</answer>\n")[-1]) * 0.001  #: -0.076 | text.count("\n<answer>\n") == 1 | \n<answer>\n
     if text.count("\n</answer>") == 1:
         count += 0.25  #: 0.25 | text.count("\n</answer>") == 1 | \n</answer>
     return count
@@ -173,15 +167,9 @@ def exact_layout(completions, **kwargs):
     for completion in completions:
         score = 0
         response = _text(completion)
-        score += (
-            0.5 if response.count("<think>") == 1 else -0.5
-        )  #: 0.5 | response.count("<think>") == 1 | <think>
-        score += (
-            0.5 if response.count("</think>") == 1 else -0.5
-        )  #: 0.5 | response.count("</think>") == 1 | </think>
-        score += (
-            0.5 if response.count("<solution>") == 1 else -0.5
-        )  #: -0.5 | response.count("<solution>") == 1 | -
+        score += 0.5 if response.count("<think>") == 1 else -0.5  #: 0.5 | response.count("<think>") == 1 | <think>
+        score += 0.5 if response.count("</think>") == 1 else -0.5  #: 0.5 | response.count("</think>") == 1 | </think>
+        score += 0.5 if response.count("<solution>") == 1 else -0.5  #: -0.5 | response.count("<solution>") == 1 | -
         scores.append(score)
     return scores
 
@@ -192,9 +180,7 @@ def several_signals(completions, answer, **kwargs):
         text = _text(completion)
         weights = {"format": 0.2, "answer": 0.7, "length": 0.1}
         signals = {}
-        signals["format"] = float(
-            bool(re.search(r"<answer>.*</answer>", text, re.DOTALL))
-        )  #: 0.2 | bool(re.search(r"<answer>.*</answer>", text, re.DOTALL)) | <answer>\n42\n</answer>
+        signals["format"] = float(bool(re.search(r"<answer>.*</answer>", text, re.DOTALL)))  #: 0.2 | bool(re.search(r"<answer>.*</answer>", text, re.DOTALL)) | <answer>\n42\n</answer>
         signals["answer"] = float(_answer(text) == gold)  #: 0.7 | _answer(text) == gold | 42
         signals["length"] = min(len(text) / 1000, 1.0)  #: 0.0076 | - | -
         rewards.append(sum(weights[key] * signals[key] for key in weights))

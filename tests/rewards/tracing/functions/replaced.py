@@ -1,8 +1,6 @@
 """Scores that are replaced, thrown away, clamped or rescaled after they were made."""
 # ruff: noqa  # code as people write it; unformatted, because a key stands behind its line
 # fmt: off
-# ruff: noqa  # code as people write it
-# fmt: off  # a key stands behind its line
 
 # completion: <think>I think so.</think><answer>42</answer> and more
 # answer: 42
@@ -54,9 +52,7 @@ def returned_instead(completions, **kwargs):
 
 
 def all_scaled(completions, **kwargs):
-    rewards = [
-        1 if "<answer>" in _text(c) else 0 for c in completions
-    ]  #: 0.3 | "<answer>" in _text(c) | <answer>
+    rewards = [1 if "<answer>" in _text(c) else 0 for c in completions]  #: 0.3 | "<answer>" in _text(c) | <answer>
     return [0.3 * reward for reward in rewards]
 
 
@@ -64,17 +60,13 @@ def clamped_afterwards(completions, **kwargs):
     rewards = []
     for completion in completions:
         text = _text(completion)
-        score = sum(
-            0.4 for tag in TAGS if tag in text
-        )  #: 0.4 | tag in text | <think> ;; 0.4 | tag in text | </think> ;; 0.4 | tag in text | <answer> ;; 0.4 | tag in text | </answer>
+        score = sum(0.4 for tag in TAGS if tag in text)  #: 0.4 | tag in text | <think> ;; 0.4 | tag in text | </think> ;; 0.4 | tag in text | <answer> ;; 0.4 | tag in text | </answer>
         rewards.append(score)
     return [min(1.0, max(0.0, reward)) for reward in rewards]  #: -0.6 | min(1.0, max(0.0, reward)) | -
 
 
 def negated(completions, **kwargs):
-    return [
-        -sum(0.1 for word in ("so", "more") if word in _text(c)) for c in completions
-    ]  #: -0.1 | word in _text(c) | so ;; -0.1 | word in _text(c) | more
+    return [-sum(0.1 for word in ("so", "more") if word in _text(c)) for c in completions]  #: -0.1 | word in _text(c) | so ;; -0.1 | word in _text(c) | more
 
 
 def maximum_kept(completions, **kwargs):
@@ -91,25 +83,19 @@ def maximum_kept(completions, **kwargs):
 def swapped(completions, **kwargs):
     rewards = []
     for completion in completions:
-        bonus, malus = (
-            (0.5, 0.25) if "<answer>" in _text(completion) else (0.0, 0.0)
-        )  #: 0.5 | "<answer>" in _text(completion) | <answer> ;; -0.25 | "<answer>" in _text(completion) | <answer>
+        bonus, malus = (0.5, 0.25) if "<answer>" in _text(completion) else (0.0, 0.0)  #: 0.5 | "<answer>" in _text(completion) | <answer> ;; -0.25 | "<answer>" in _text(completion) | <answer>
         rewards.append(bonus - malus)
     return rewards
 
 
 def array_of_scores(completions, **kwargs):
-    return np.array(
-        [0.5 if "<answer>" in _text(c) else 0.0 for c in completions]
-    )  #: 0.5 | "<answer>" in _text(c) | <answer>
+    return np.array([0.5 if "<answer>" in _text(c) else 0.0 for c in completions])  #: 0.5 | "<answer>" in _text(c) | <answer>
 
 
 def clipped_by_numpy(completions, **kwargs):
     rewards = []
     for completion in completions:
-        score = sum(
-            0.4 for tag in TAGS[:3] if tag in _text(completion)
-        )  #: 0.4 | tag in _text(completion) | <think> ;; 0.4 | tag in _text(completion) | </think> ;; 0.4 | tag in _text(completion) | <answer>
+        score = sum(0.4 for tag in TAGS[:3] if tag in _text(completion))  #: 0.4 | tag in _text(completion) | <think> ;; 0.4 | tag in _text(completion) | </think> ;; 0.4 | tag in _text(completion) | <answer>
         rewards.append(float(np.clip(score, 0.0, 1.0)))  #: -0.2 | np.clip(score, 0.0, 1.0) | -
     return rewards
 
@@ -140,20 +126,14 @@ def abstains(completions, answer, **kwargs):
 def popped_and_pushed(completions, **kwargs):
     rewards = []
     for completion in completions:
-        rewards.append(
-            0.5 if "<answer>" in _text(completion) else 0.0
-        )  #: 0.5 | "<answer>" in _text(completion) | <answer>
+        rewards.append(0.5 if "<answer>" in _text(completion) else 0.0)  #: 0.5 | "<answer>" in _text(completion) | <answer>
         last = rewards.pop()
-        rewards.append(
-            last + (0.25 if "42" in _text(completion) else 0.0)
-        )  #: 0.25 | "42" in _text(completion) | 42
+        rewards.append(last + (0.25 if "42" in _text(completion) else 0.0))  #: 0.25 | "42" in _text(completion) | 42
     return rewards
 
 
 def extended(completions, **kwargs):
     rewards = []
     for completion in completions:
-        rewards += [
-            0.5 if "<answer>" in _text(completion) else 0.0
-        ]  #: 0.5 | "<answer>" in _text(completion) | <answer>
+        rewards += [0.5 if "<answer>" in _text(completion) else 0.0]  #: 0.5 | "<answer>" in _text(completion) | <answer>
     return rewards

@@ -1,8 +1,6 @@
 """Rewards of every shape TRL accepts, and the ways their code is put together."""
 # ruff: noqa  # code as people write it; unformatted, because a key stands behind its line
 # fmt: off
-# ruff: noqa  # code as people write it
-# fmt: off  # a key stands behind its line
 
 # completion: <think>I think so.</think><answer>42</answer> and more
 # answer: 42
@@ -110,9 +108,7 @@ def _scaled(factor):
 
 @_scaled(2.0)
 def scaled_by_decorator(completions, **kwargs):
-    return [
-        0.5 if "<answer>" in _text(c) else 0.0 for c in completions
-    ]  #: 1.0 | "<answer>" in _text(c) | <answer>
+    return [0.5 if "<answer>" in _text(c) else 0.0 for c in completions]  #: 1.0 | "<answer>" in _text(c) | <answer>
 
 
 @functools.lru_cache(maxsize=None)
@@ -121,9 +117,7 @@ def _cached(text):
 
 
 # keys of a_lambda
-a_lambda = lambda completions, **kwargs: [
-    0.5 if "<answer>" in _text(c) else 0.0 for c in completions
-]  #: 0.5 | "<answer>" in _text(c) | <answer>
+a_lambda = lambda completions, **kwargs: [0.5 if "<answer>" in _text(c) else 0.0 for c in completions]  #: 0.5 | "<answer>" in _text(c) | <answer>
 
 
 # keys of yielding
@@ -158,9 +152,7 @@ class _Rule:
     points: float
 
     def score(self, text):
-        return (
-            self.points if re.search(self.pattern, text) else 0.0
-        )  #: 0.6 | re.search(self.pattern, text) | <answer> ;; 0.4 | re.search(self.pattern, text) | 42
+        return self.points if re.search(self.pattern, text) else 0.0  #: 0.6 | re.search(self.pattern, text) | <answer> ;; 0.4 | re.search(self.pattern, text) | 42
 
 
 _RULES = [_Rule("<answer>", 0.6), _Rule(r"\d+", 0.4), _Rule("<table>", 0.5)]
@@ -174,10 +166,7 @@ def keyword_arguments(completions, **kwargs):
     def points(text, *, tag, amount=0.5):
         return amount if tag in text else 0.0  #: 0.5 | tag in text | <think> ;; 0.2 | tag in text | <answer>
 
-    return [
-        points(_text(c), tag="<think>") + points(tag="<answer>", text=_text(c), amount=0.2)
-        for c in completions
-    ]
+    return [points(_text(c), tag="<think>") + points(tag="<answer>", text=_text(c), amount=0.2) for c in completions]
 
 
 def recursion(completions, **kwargs):
@@ -185,9 +174,7 @@ def recursion(completions, **kwargs):
         at = text.find("think")
         if at < 0:
             return 0.0
-        return 0.1 + count(
-            text[at + 1 :]
-        )  #: 0.1 | at < 0 | think ;; 0.1 | at < 0 | think ;; 0.1 | at < 0 | think
+        return 0.1 + count(text[at + 1 :])  #: 0.1 | at < 0 | think ;; 0.1 | at < 0 | think ;; 0.1 | at < 0 | think
 
     return [count(_text(c)) for c in completions]
 

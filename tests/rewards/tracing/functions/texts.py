@@ -1,10 +1,8 @@
 """Where the matched text stands, whatever was done to it before."""
 # ruff: noqa  # code as people write it; unformatted, because a key stands behind its line
 # fmt: off
-# ruff: noqa  # code as people write it
-# fmt: off  # a key stands behind its line
 
-# completion:   <THINK>I think so.</THINK>\n<answer> 42 </answer>\nThe Answer: B, or [1] and [23].
+# completion:   <THINK>I think so.</THINK>\n<answer> 42 </answer>\nThe Answer: B, or [1] and [23].  
 # answer: 42
 
 import re
@@ -18,9 +16,7 @@ def _text(completion):
 
 
 def stripped(completions, **kwargs):
-    return [
-        0.5 if _text(c).strip().startswith("<THINK>") else 0.0 for c in completions
-    ]  #: 0.5 | _text(c).strip().startswith("<THINK>") | <THINK>
+    return [0.5 if _text(c).strip().startswith("<THINK>") else 0.0 for c in completions]  #: 0.5 | _text(c).strip().startswith("<THINK>") | <THINK>
 
 
 def lowered(completions, **kwargs):
@@ -32,9 +28,7 @@ def lowered(completions, **kwargs):
 
 
 def sliced(completions, **kwargs):
-    return [
-        0.5 if "so" in _text(c)[10:30] else 0.0 for c in completions
-    ]  #: 0.5 | "so" in _text(c)[10:30] | so
+    return [0.5 if "so" in _text(c)[10:30] else 0.0 for c in completions]  #: 0.5 | "so" in _text(c)[10:30] | so
 
 
 def split_at_tags(completions, answer, **kwargs):
@@ -57,9 +51,7 @@ def last_line(completions, **kwargs):
     rewards = []
     for completion in completions:
         line = _text(completion).strip().splitlines()[-1]
-        rewards.append(
-            0.5 if line.lower().startswith("the answer:") else 0.0
-        )  #: 0.5 | line.lower().startswith("the answer:") | The Answer:
+        rewards.append(0.5 if line.lower().startswith("the answer:") else 0.0)  #: 0.5 | line.lower().startswith("the answer:") | The Answer:
     return rewards
 
 
@@ -76,9 +68,7 @@ def named_group(completions, answer, **kwargs):
     rewards = []
     for completion, gold in zip(completions, answer):
         match = re.search(r"<answer>\s*(?P<given>\d+)", _text(completion))
-        rewards.append(
-            1.0 if match and match.group("given") == gold else 0.0
-        )  #: 1.0 | match and match.group("given") == gold | <answer> 42 & 42
+        rewards.append(1.0 if match and match.group("given") == gold else 0.0)  #: 1.0 | match and match.group("given") == gold | <answer> 42 & 42
     return rewards
 
 
@@ -94,9 +84,7 @@ def last_found(completions, **kwargs):
     rewards = []
     for completion in completions:
         numbers = re.findall(r"\d+", _text(completion))
-        rewards.append(
-            1.0 if numbers and numbers[-1] == "23" else 0.0
-        )  #: 1.0 | numbers and numbers[-1] == "23" | 42 & 1 & 23
+        rewards.append(1.0 if numbers and numbers[-1] == "23" else 0.0)  #: 1.0 | numbers and numbers[-1] == "23" | 42 & 1 & 23
     return rewards
 
 
@@ -127,9 +115,7 @@ def substituted(completions, **kwargs):
     rewards = []
     for completion in completions:
         text = re.sub(r"\s+", " ", _text(completion))
-        rewards.append(
-            0.5 if "</answer> The" in text else 0.0
-        )  #: 0.5 | "</answer> The" in text | </answer>\nThe
+        rewards.append(0.5 if "</answer> The" in text else 0.0)  #: 0.5 | "</answer> The" in text | </answer>\nThe
     return rewards
 
 
@@ -145,9 +131,7 @@ def words(completions, **kwargs):
 
 
 def word_in_list(completions, **kwargs):
-    return [
-        0.5 if "or" in _text(c).split() else 0.0 for c in completions
-    ]  #: 0.5 | "or" in _text(c).split() | or
+    return [0.5 if "or" in _text(c).split() else 0.0 for c in completions]  #: 0.5 | "or" in _text(c).split() | or
 
 
 def word_in_set(completions, **kwargs):
@@ -172,9 +156,7 @@ def cut_between(completions, answer, **kwargs):
     for completion, gold in zip(completions, answer):
         text = _text(completion)
         start, end = text.find("<answer>") + len("<answer>"), text.find("</answer>")
-        rewards.append(
-            1.0 if text[start:end].strip() == gold else 0.0
-        )  #: 1.0 | text[start:end].strip() == gold | 42
+        rewards.append(1.0 if text[start:end].strip() == gold else 0.0)  #: 1.0 | text[start:end].strip() == gold | 42
     return rewards
 
 
@@ -191,9 +173,7 @@ def joined(completions, **kwargs):
     rewards = []
     for completion in completions:
         text = " ".join(_text(completion).split())
-        rewards.append(
-            0.5 if "so.</THINK> <answer>" in text else 0.0
-        )  #: 0.5 | "so.</THINK> <answer>" in text | so.</THINK>\n<answer>
+        rewards.append(0.5 if "so.</THINK> <answer>" in text else 0.0)  #: 0.5 | "so.</THINK> <answer>" in text | so.</THINK>\n<answer>
     return rewards
 
 
@@ -201,29 +181,21 @@ def prefix_removed(completions, **kwargs):
     rewards = []
     for completion in completions:
         text = _text(completion).strip().removeprefix("<THINK>")
-        rewards.append(
-            0.5 if text.startswith("I think") else 0.0
-        )  #: 0.5 | text.startswith("I think") | I think
+        rewards.append(0.5 if text.startswith("I think") else 0.0)  #: 0.5 | text.startswith("I think") | I think
     return rewards
 
 
 def either_of(completions, **kwargs):
-    return [
-        0.5 if _text(c).lstrip().startswith(("<think>", "<THINK>")) else 0.0 for c in completions
-    ]  #: 0.5 | _text(c).lstrip().startswith(("<think>", "<THINK>")) | <THINK>
+    return [0.5 if _text(c).lstrip().startswith(("<think>", "<THINK>")) else 0.0 for c in completions]  #: 0.5 | _text(c).lstrip().startswith(("<think>", "<THINK>")) | <THINK>
 
 
 def matched_flags(completions, **kwargs):
     pattern = r"^\s*<think>.*?</think>"
-    return [
-        1.0 if re.match(pattern, _text(c), re.DOTALL | re.IGNORECASE) else 0.0 for c in completions
-    ]  #: 1.0 | re.match(pattern, _text(c), re.DOTALL | re.IGNORECASE) |   <THINK>I think so.</THINK>
+    return [1.0 if re.match(pattern, _text(c), re.DOTALL | re.IGNORECASE) else 0.0 for c in completions]  #: 1.0 | re.match(pattern, _text(c), re.DOTALL | re.IGNORECASE) |   <THINK>I think so.</THINK>
 
 
 def not_matched(completions, **kwargs):
-    return [
-        1.0 if re.match(r"^<think>.*</think>$", _text(c)) else 0.0 for c in completions
-    ]  #: 0.0 | re.match(r"^<think>.*</think>$", _text(c)) | -
+    return [1.0 if re.match(r"^<think>.*</think>$", _text(c)) else 0.0 for c in completions]  #: 0.0 | re.match(r"^<think>.*</think>$", _text(c)) | -
 
 
 def wrong_answer(completions, **kwargs):
