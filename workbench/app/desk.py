@@ -194,8 +194,6 @@ class Desk:
             for file, sheet in self.sheets.items():
                 if self.shelf.project.path(file) in moved:
                     self._look_at(file, sheet)
-            if moved & set(self.shelf.sample_files()):
-                self.shelf.reload_samples()
             self.start_run()
 
     def _look_at(self, file: str, sheet: Sheet) -> None:
@@ -252,16 +250,15 @@ class Desk:
                 if self._closed:
                     return
                 done = self._wanted
-                texts = {file: sheet.text for file, sheet in self.sheets.items() if sheet.dirty}
                 sources = {file: sheet.text for file, sheet in self.sheets.items()}
-            self._one_run(done, texts, sources)
+            self._one_run(done, sources)
 
-    def _one_run(self, run: int, texts: Mapping[str, str], sources: Mapping[str, str]) -> None:
+    def _one_run(self, run: int, sources: Mapping[str, str]) -> None:
         started = time.perf_counter()
         folder = self.shelf.scratch / f"{self.key}-{run}"
         try:
             samples = self.shelf.samples
-            mirror(self.shelf.project.root, texts, folder)
+            mirror(self.shelf.project.root, sources, folder)
             target = self.shelf.project.in_mirror(folder)
             board = self.engine.score(target, samples, lambda *step: self._progress(run, step))
         except Stopped:

@@ -6,20 +6,23 @@ workers over a `Leash`, and cutting the leash ends them at once, whatever the us
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rewards.contract import Batch
-from rewards.errors import RewardWorkbenchError, WorkerError
+from rewards.errors import RewardWorkbenchError
 from rewards.manifest import read_manifest
 from rewards.running import Runner
 from rewards.targets import parse_target
 from workbench.app.view.board import Board, Column, bounds
 from workbench.samples import Samples
+from workbench.tokenizing import Tokenizer, tokenizer_for
 
 if TYPE_CHECKING:
     from workbench.scoring import ScoreTable
@@ -27,7 +30,8 @@ if TYPE_CHECKING:
 Progress = Callable[[int, str], None]
 """Called with the number of rewards done and the name of the one that runs now."""
 
-PRELOAD = ("numpy", "math_verify")
+JOBS = min(4, os.cpu_count() or 1)
+PRELOAD = ("numpy", "math_verify", "rewards.tracing.explaining")
 """What many rewards import: loaded once in the template process, so that a run does not pay for it."""
 
 
@@ -112,24 +116,28 @@ class ProcessEngine:
     def score(self, target: str, samples: Samples, progress: Progress) -> Board:
         """See `Engine`."""
         from workbench.scoring import score
-        from workbench.tokenizing import tokenizer_for
 
-        started: list[str] = []
+        left: dict[str, bool] = {}
 
-        def step(name: str, _done: int, _calls: int) -> None:
-            if name not in started:
-                started.append(name)
-                progress(len(started) - 1, name)
+        def step(name: str, done: int, calls: int) -> None:
+            left[name] = done < calls
+            unfinished = [name for name, open_ in left.items() if open_]
+            if unfinished:
+                progress(len(left) - len(unfinished), unfinished[0])
 
-        place = parse_target(target)
-        manifest = read_manifest(place.path) if place.kind == "project" else None
         with self._leash() as leash:
-            table = score(target, samples, runner=leash, tokenizer=tokenizer_for(manifest), progress=step)
+            table = score(
+                target, samples, runner=leash, tokenizer=_tokenizer(target), progress=step, jobs=JOBS
+            )
         return board_of(table, samples)
 
     def explain(self, target: str, samples: Samples, row: int) -> Mapping[str, Any]:
         """See `Engine`."""
-        raise WorkerError("explanations are not there yet")
+        from workbench.explanation import explain
+
+        with self._leash() as leash:
+            found = list(explain(target, samples, [row], leash, tokenizer=_tokenizer(target)))
+        return found[0].to_json()
 
     def stop(self) -> None:
         """See `Engine`."""
@@ -154,6 +162,11 @@ class ProcessEngine:
                 self._leashes.discard(leash)
         if leash.is_cut:
             raise Stopped
+
+
+def _tokenizer(target: str) -> Tokenizer | None:
+    place = parse_target(target)
+    return tokenizer_for(read_manifest(place.path) if place.kind == "project" else None)
 
 
 class HeldSamples(Samples):
@@ -181,7 +194,8 @@ def board_of(table: ScoreTable, samples: Samples) -> Board:
         low, high = bounds(table.scores[:, index], reward.entry.range)
         declared = reward.entry.range is not None
         seconds = table.seconds.get(reward.name)
-        columns.append(Column(reward.name, table.weights[index], low, high, declared, seconds))
+        file = _inside(reward.file, table.description.root)
+        columns.append(Column(reward.name, table.weights[index], low, high, declared, seconds, file))
     printed = [f"{name}:\n{text}" for name, text in table.printed.items() if text]
     return Board(
         columns=columns,
@@ -201,3 +215,10 @@ def board_of(table: ScoreTable, samples: Samples) -> Board:
         printed="\n".join(printed),
         notes=tuple(table.notes),
     )
+
+
+def _inside(file: str | None, root: Path) -> str | None:
+    """A reward's file as the project names it, None where it lies elsewhere."""
+    if file is None or not Path(file).is_relative_to(root):
+        return None
+    return Path(file).relative_to(root).as_posix()

@@ -7,6 +7,7 @@ everything in it a link to the real thing except the edited files, which hold th
 from __future__ import annotations
 
 import importlib.machinery
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from rewards.errors import TargetError, UsageError
 from rewards.manifest import read_manifest, write_text
-from rewards.targets import Target, parse_target
+from rewards.targets import MANIFEST, Target, parse_target
 
 MAX_FILES = 40
 MAX_SOURCE = 2_000_000
@@ -110,6 +111,8 @@ def save_source(path: Path, text: str) -> None:
 def mirror(root: Path, texts: Mapping[str, str], folder: Path) -> None:
     """Make `folder` look like `root`, with the files of `texts` (relative names) holding these texts.
 
+    The manifest is copied, because a link to it would lead whoever resolves it back to `root`.
+
     Raises:
         UsageError: the temporary folder cannot be written.
     """
@@ -117,6 +120,8 @@ def mirror(root: Path, texts: Mapping[str, str], folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         own = {Path(name) for name in texts}
         _link(root, folder, Path(), own)
+        if (root / MANIFEST).is_file():
+            shutil.copyfile(root / MANIFEST, folder / MANIFEST)
         for name, text in texts.items():
             (folder / name).write_text(text, encoding="utf-8", errors="surrogatepass")
     except OSError as error:
@@ -128,7 +133,7 @@ def _link(root: Path, folder: Path, below: Path, own: set[Path]) -> None:
     on_the_way = {parent for name in own for parent in name.parents}
     for entry in (root / below).iterdir():
         name = below / entry.name
-        if name in own or entry.name == "__pycache__":
+        if name in own or name == Path(MANIFEST) or entry.name == "__pycache__":
             continue
         if name in on_the_way:
             (folder / name).mkdir(exist_ok=True)

@@ -157,8 +157,8 @@ async def _explain(bench: Bench, request: Request) -> Any:
         return {"row": row, "stopped": True}
     except WorkerError as error:
         return {"row": row, "why": str(error)}
-    source = shown.sources.get(desk.file, "").splitlines()
-    return {"run": shown.run, **credits_view(explanation, shown.board.texts[row], source)}
+    files = {column.name: column.file for column in shown.board.columns}
+    return {"run": shown.run, **credits_view(explanation, shown.board.texts[row], shown.sources, files)}
 
 
 async def _save(bench: Bench, request: Request) -> Any:

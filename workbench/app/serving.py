@@ -53,6 +53,8 @@ def serve_target(
             say("Reward code runs with your rights. Ctrl+C ends the server; drafts are kept.")
             open_browser(address.url)
             run_server(app, [server], leaving=bench.close)
+        except KeyboardInterrupt:
+            say("stopped")
         finally:
             bench.close()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,28 +27,25 @@ class Shelf:
         self.scratch = scratch
         self._lock = threading.Lock()
         self._samples: Samples | None = None
+        self._read_at: Stamps = {}
 
     @property
     def samples(self) -> Samples:
-        """The rows, read on first use.
+        """The rows, read on first use and again when their files have changed.
 
         Raises:
             SamplesError: no file is named, or no row could be read.
         """
         with self._lock:
-            if self._samples is None:
-                self._samples = self._read()
+            stamps = _stamps(self.project.samples)
+            if self._samples is None or stamps != self._read_at:
+                self._samples, self._read_at = self._read(), stamps
             return self._samples
 
     @property
     def skipped(self) -> list[Any]:
         """Rows that could not be read, as far as the samples have been read."""
         return list(self._samples.skipped) if self._samples is not None else []
-
-    def reload_samples(self) -> None:
-        """Read the sample files again when they are next needed."""
-        with self._lock:
-            self._samples = None
 
     def sample_files(self) -> tuple[Path, ...]:
         """The files the rows come from."""
@@ -60,14 +57,7 @@ class Shelf:
         watched = {root / file for file in self.project.files} | set(self.project.samples)
         if self.project.target.kind == "project":
             watched.add(self.project.target.path)
-        found = {}
-        for path in watched:
-            try:
-                facts = path.stat()
-            except OSError:
-                continue
-            found[path] = (facts.st_mtime_ns, facts.st_size)
-        return found
+        return _stamps(watched)
 
     def _read(self) -> Samples:
         target = self.project.target
@@ -75,3 +65,14 @@ class Shelf:
         if not self.project.samples:
             raise SamplesError(no_samples(target, manifest))
         return held(read_samples(self.project.samples, columns=manifest.data.columns if manifest else None))
+
+
+def _stamps(paths: Iterable[Path]) -> Stamps:
+    found = {}
+    for path in paths:
+        try:
+            facts = path.stat()
+        except OSError:
+            continue  # gone for now; its return is a change
+        found[path] = (facts.st_mtime_ns, facts.st_size)
+    return found

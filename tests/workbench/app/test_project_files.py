@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from rewards.errors import RewardWorkbenchError, TargetError, UsageError
+from rewards.targets import parse_target
 from workbench.app.project_files import mirror, open_project, read_source, save_source
 
 
@@ -50,6 +51,7 @@ def test_a_mirror_holds_the_draft_and_links_to_the_rest(project: Path, tmp_path:
     assert (folder / "rewards.py").read_text() == "draft"
     assert (folder / "samples.jsonl").resolve() == project / "samples.jsonl"
     assert (folder / "data").is_symlink()
+    assert parse_target(folder).root == folder
     assert "def shaped" in (project / "rewards.py").read_text()
 
 

@@ -29,7 +29,7 @@
       try {
         const state = await RW.get('state', { after });
         after = state.version;
-        if (gone) { gone = false; RW.banner('gone', null); RW.resend(); }
+        if (gone) { gone = false; RW.banner('gone', null); RW.forget(); RW.resend(); }
         RW.state = state;
         show(state);
       } catch (error) {

@@ -102,7 +102,7 @@
 
   const creditOf = (number_) => {
     for (const reward of current.credits?.rewards ?? []) {
-      const found = reward.credits.find((credit) => credit.number === number_);
+      const found = [...reward.credits, ...reward.missed].find((credit) => credit.number === number_);
       if (found) return found;
     }
     return null;
@@ -132,7 +132,7 @@
       el('div', { class: 'rw-sum' }, el('b', {}, 'total'), el('b', { class: 'rw-figure' }, number(detail.total))),
       why ? el('p', { class: 'rw-why', role: 'alert' }, `No partial credit: ${why}`) : null,
       drawGroup(detail));
-    const paying = [...explained.values()].flatMap((reward) => reward.credits.filter((credit) => credit.line && credit.points)
+    const paying = [...explained.values()].filter((reward) => !reward.file || reward.file === RW.file).flatMap((reward) => reward.credits.filter((credit) => credit.line && credit.points)
       .map((credit) => ({ line: credit.line, text: `${reward.name}: ${signed(credit.points)}` })));
     RW.markLines('paid', paying);
   };
@@ -143,13 +143,18 @@
     const times = typeof score.weight === 'number' && score.weight !== 1 && score.weighted !== null
       ? el('span', { class: 'rw-times' }, `\u00d7 ${number(score.weight, 2)} = ${number(score.weighted)}`) : null;
     const credits = explained?.credits ?? [];
-    const inexact = explained && !explained.exact && score.score !== '!';
+    const missed = explained?.missed ?? [];
+    const file = explained?.file ?? null;
+    const inexact = explained && !explained.exact && score.score !== '!' && score.score !== null;
+    const why = score.error ?? explained?.error;
     return el('section', { class: 'rw-reward', 'data-reward': score.name },
       el('header', {}, el('b', { title: score.name }, RW.alias(score.name)), el('span', { class: 'rw-gap' }), times, value),
-      score.error ? el('p', { class: 'rw-why' }, score.error, ...lineButton(score.error)) : null,
-      credits.length ? el('ul', {}, ...credits.map(drawCredit)) : null,
-      inexact ? el('p', { class: 'rw-inexact', title: 'The tracer could not account for the whole score; the lines that ran are shown.' }, explained.note || 'the parts do not add up to the score') : null,
-      explained?.lines.length ? drawLines(explained.lines) : null);
+      why ? el('p', { class: 'rw-why' }, why, ...lineButton(why)) : null,
+      credits.length ? el('ul', {}, ...credits.map((credit) => drawCredit(credit, file))) : null,
+      missed.length ? el('ul', { class: 'rw-missed', 'aria-label': 'What did not pay' }, ...missed.map((credit) => drawCredit(credit, file))) : null,
+      inexact ? el('p', { class: 'rw-inexact' }, 'The parts do not add up to the score; the lines that ran are shown.') : null,
+      ...(explained?.notes ?? []).map((note) => el('p', { class: 'rw-inexact' }, note)),
+      explained?.lines.length ? drawLines(explained.lines, file) : null);
   };
 
   const lineButton = (text) => {
@@ -157,17 +162,22 @@
     return match ? [' ', el('button', { type: 'button', class: 'rw-link', onclick: () => RW.jump(Number(match[2])) }, `line ${match[2]}`)] : [];
   };
 
-  const drawCredit = (credit) => {
+  const told = (credit) => {
+    const value = typeof credit.value === 'boolean' || credit.value === null || credit.value === undefined ? String(credit.value ?? '') : JSON.stringify(credit.value);
+    return [credit.name, credit.condition && `${credit.condition}${value ? ` is ${value}` : ''}`, credit.compared && `compared ${credit.compared.join(' with ')}`,
+      credit.note, credit.place && `in ${credit.place}`, credit.approximate && 'the place in the text was searched for'].filter(Boolean).join('\n');
+  };
+
+  const drawCredit = (credit, file) => {
     const name = credit.name || credit.condition || (credit.line ? `line ${credit.line}` : 'credit');
-    const of = credit.of !== null && credit.of !== credit.points ? ` / ${number(credit.of, 2)}` : '';
+    const of = credit.of !== null && credit.of !== credit.points ? ` of ${signed(credit.of, 2)}` : '';
     const zero = !credit.points;
-    const told = credit.condition && credit.condition !== name ? ` \u2014 ${credit.condition}` : '';
-    const value = typeof credit.value === 'boolean' ? (credit.value ? ' is true' : ' is false') : credit.value === null || credit.value === undefined ? '' : ` is ${JSON.stringify(credit.value)}`;
-    const node = el('li', { class: `rw-credit${zero ? ' rw-zero' : ''}`, 'data-credit': credit.number, tabindex: 0, title: `${name}${told}${told || credit.condition ? value : ''}` },
-      el('i', { class: 'rw-swatch', 'aria-hidden': 'true' }), el('span', { class: 'rw-credit-name' }, name, told ? el('small', {}, told) : null),
-      credit.line ? el('button', { type: 'button', class: 'rw-link', title: 'Go to this line', onclick: () => RW.jump(credit.line) }, `L${credit.line}`) : null,
+    const detail = credit.note ?? (credit.compared && zero ? `${credit.compared[0]} \u2260 ${credit.compared[1]}` : null);
+    const node = el('li', { class: `rw-credit${zero ? ' rw-zero' : ''}`, 'data-credit': credit.number, tabindex: 0, title: told(credit) },
+      el('i', { class: 'rw-swatch', 'aria-hidden': 'true' }), el('span', { class: 'rw-credit-name' }, name, detail ? el('small', {}, ` ${detail}`) : null),
+      credit.line ? el('button', { type: 'button', class: 'rw-link', title: 'Go to this line', onclick: () => RW.jump(credit.line, file) }, `L${credit.line}`) : null,
       el('span', { class: 'rw-figure' }, signed(credit.points, 2), of ? el('small', {}, of) : null));
-    node.style.setProperty('--swatch', credit.spans.length ? colour(credit) : 'transparent');
+    node.style.setProperty('--swatch', credit.placed ? colour(credit) : 'transparent');
     for (const [event, on] of [['mouseenter', true], ['focus', true], ['mouseleave', false], ['blur', false]]) node.addEventListener(event, () => { light([credit.number], on); if (on) revealPiece(credit.number); });
     return node;
   };
@@ -180,8 +190,8 @@
     if (a.top < b.top || a.bottom > b.bottom) box.scrollTop += a.top - b.top - b.height / 3;
   };
 
-  const drawLines = (lines) => el('details', { class: 'rw-lines' }, el('summary', {}, `${RW.plural(lines.length, 'line')} ran`),
-    el('ol', {}, ...lines.map((line) => el('li', {}, el('button', { type: 'button', class: 'rw-link', onclick: () => RW.jump(line.line) }, `L${line.line}`),
+  const drawLines = (lines, file) => el('details', { class: 'rw-lines' }, el('summary', {}, `${RW.plural(lines.length, 'line')} ran`),
+    el('ol', {}, ...lines.map((line) => el('li', {}, el('button', { type: 'button', class: 'rw-link', onclick: () => RW.jump(line.line, file) }, `L${line.line}`),
       el('code', {}, line.code), el('span', { class: 'rw-line-values' }, line.values.map(([name, text]) => `${name} = ${text}`).join(', ')), line.hits > 1 ? el('small', {}, `\u00d7${line.hits}`) : null))));
 
   const SCALES = { group: 'divided by the spread of the group', batch: 'divided by the spread of the batch', none: 'not scaled' };

@@ -117,7 +117,12 @@
   };
 
   // Decoration only: everything it shows also stands in the lists beside the text.
-  RW.jump = (line) => {
+  RW.jump = async (line, file = null) => {
+    if (file && file !== RW.file && RW.state.file.files.includes(file)) {
+      await RW.post('open', { file });
+      await RW.openText();
+      await new Promise((done) => setTimeout(done, 60)); // Gradio has handed the text on by then
+    }
     const editor = view();
     if (!editor || !line || line > editor.state.doc.lines) return;
     editor.dispatch({ selection: { anchor: editor.state.doc.line(line).from }, scrollIntoView: true });

@@ -19,6 +19,9 @@
   RW.selected = null; // row number
   RW.place_of_selected = null;
 
+  // After a new start the server counts its runs anew.
+  RW.forget = () => { key = ''; delete $('rw-results-in').dataset.shown; };
+
   const query = () => ({ ...RW.view, down: RW.view.down ? 1 : 0 });
 
   // ---------------------------------------------------------------- data

@@ -29,7 +29,11 @@ CUSTOMARY: tuple[Bounds, ...] = ((0.0, 1.0), (-1.0, 0.0), (-1.0, 1.0))
 
 @dataclass(frozen=True)
 class Column:
-    """One reward as a column: `low` and `high` bound its colour scale, `declared` if the author gave them."""
+    """One reward as a column.
+
+    `low` and `high` bound its colour scale, `declared` if the author gave them; `file` is where it is defined,
+    as the project names it.
+    """
 
     name: str
     weight: float
@@ -37,6 +41,7 @@ class Column:
     high: float
     declared: bool
     seconds: float | None = None
+    file: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -46,6 +51,7 @@ class Column:
             "low": cell(self.low),
             "high": cell(self.high),
             "declared": self.declared,
+            "file": self.file,
         }
 
 

@@ -42,7 +42,8 @@ def test_only_paid_credits_with_a_place_take_a_colour() -> None:
 
 def test_lines_carry_their_code_and_values() -> None:
     line = {"line": 2, "hits": 3, "values": {"score": "0.25"}}
-    found = credits_view(explained(lines=[line, {"line": 99, "hits": 1}]), TEXT, ["a", "    score += 1"])
+    sources, files = {"rewards.py": "a\n    score += 1"}, {"shaped": "rewards.py"}
+    found = credits_view(explained(lines=[line, {"line": 99, "hits": 1}]), TEXT, sources, files)
     first, second = found["rewards"][0]["lines"]
     assert first == {"line": 2, "hits": 3, "code": "score += 1", "values": [["score", "0.25"]]}
     assert second["code"] == ""
@@ -53,3 +54,13 @@ def test_scores_that_are_no_numbers_pass_as_they_are() -> None:
         credits_view(explained(score=score), TEXT)["rewards"][0]["score"] for score in (None, "nan", 1)
     ]
     assert rewards == [None, "nan", 1.0]
+
+
+def test_what_did_not_pay_is_listed_apart_and_has_its_place() -> None:
+    missed = credit(points=0.0, of=-0.25, spans=[[8, 9]], compared=["2", "3"], approximate=True)
+    found = credits_view(explained(credit(spans=[[0, 8]]), missed=[missed], notes=["called alone"]), TEXT)
+    reward = found["rewards"][0]
+    assert (reward["missed"][0]["number"], reward["missed"][0]["colour"]) == (1, None)
+    assert reward["missed"][0]["compared"] == ["2", "3"]
+    assert found["pieces"][1] == ("2", [1])
+    assert reward["notes"] == ["called alone"]

@@ -1,0 +1,282 @@
+"""What a person does on the Write page, in a real browser."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_project_is_scored_when_the_page_opens(bench_page: Any) -> None:
+    page = bench_page.page
+    assert page.locator("h1").all_inner_texts() == ["Reward Workbench"]
+    assert bench_page.cells(0)[3:7] == ["1.00", "1.00", "1.50", "+1.00"]
+    assert bench_page.cells(2)[4] == "None"
+    assert "samples.jsonl" in page.inner_text("#rw-project")
+    assert page.inner_text("#rw-tiles .rw-tile:has-text('correct') b") == "0.800"
+
+
+def test_an_edit_changes_the_scores_by_itself(bench_page: Any) -> None:
+    assert bench_page.edit("score += 0.25", "score += 0.125") == "scored"
+    assert bench_page.cells(0)[3] == "0.50"
+    assert "kept as draft" in bench_page.page.inner_text("#rw-dirty")
+
+
+def test_many_keys_make_one_run(bench_page: Any) -> None:
+    run = bench_page.run
+    bench_page.replace("A quarter for each tag.", "")
+    bench_page.page.keyboard.type("An eighth, or whatever one likes, for each of the four tags")
+    bench_page.after_run(run)
+    bench_page.page.wait_for_function("!document.title.includes('nothing')")
+    assert bench_page.run <= run + 2  # the deletion may have become a run of its own, the typing is one
+
+
+def test_what_is_typed_into_a_line_that_scrolls_sideways_stays_in_order(bench_page: Any) -> None:
+    page = bench_page.page
+    page.set_viewport_size({"width": 1024, "height": 768})
+    bench_page.replace('"""Whether the answer block holds the answer."""', "")
+    line = "# with a long remark that runs far beyond the right border of the editor, word by word"
+    page.keyboard.type(line)
+    page.wait_for_function("() => window.RW.text.includes('word by word')")
+    assert line in bench_page.text
+    assert line in page.evaluate("window.RW.text")
+
+
+def test_ctrl_enter_scores_at_once_and_leaves_the_text_alone(bench_page: Any) -> None:
+    page = bench_page.page
+    page.uncheck("#rw-live")
+    bench_page.replace("score += 0.25", "score += 0.1")
+    page.wait_for_selector("#rw-dirty:visible")
+    before, run = bench_page.text, bench_page.run
+    page.keyboard.press("Control+Enter")
+    assert bench_page.after_run(run) == "scored"
+    assert bench_page.text == before
+    assert bench_page.cells(0)[3] == "0.40"
+
+
+def test_broken_code_keeps_the_last_scores_and_marks_them_stale(bench_page: Any) -> None:
+    page = bench_page.page
+    assert (
+        bench_page.edit("scores = []\n    for completion in", "scores = [\n    for completion in") == "broken"
+    )
+    assert page.locator(".rw-stale").count() == 1
+    assert "SyntaxError" in page.inner_text("#rw-problems")
+    assert bench_page.cells(0)[3] == "1.00"
+    assert "not of this text" in page.inner_text("#rw-state")
+    assert bench_page.edit("scores = [\n", "scores = []\n") == "scored"
+    assert page.locator(".rw-stale").count() == 0
+
+
+def test_a_problem_leads_to_its_line_and_to_its_row(bench_page: Any) -> None:
+    page = bench_page.page
+    bench_page.edit("score = 0.0", "score = 0.0 if completion != 'two' else int(completion)")
+    problem = page.locator(".rw-problem.rw-error")
+    assert "ValueError" in problem.inner_text()
+    assert bench_page.cells(2)[3] == "failed"
+    assert bench_page.cells(1)[3] == "1.00"
+    problem.get_by_text("row #2").click()
+    page.wait_for_selector("#rw-detail[data-shown$=':2']")
+    assert "ValueError" in page.inner_text("#rw-credits")
+    problem.get_by_text("line 8").click()
+    line = page.evaluate(
+        "(() => { const s = document.querySelector('#rw-editor .cm-content').cmTile.view.state;"
+        "return s.doc.lineAt(s.selection.main.head).number })()"
+    )
+    assert line == 8
+
+
+def test_an_endless_loop_blocks_nothing_and_the_next_edit_ends_it(bench_page: Any) -> None:
+    page = bench_page.page
+    bench_page.replace("score = 0.0\n", "score = 0.0\n        while True: pass\n")
+    page.wait_for_selector("#rw-state[data-status=running]")
+    page.wait_for_function("() => document.querySelector('#rw-state').innerText.includes('shaped')")
+    bench_page.select(1)
+    assert "guess" in page.inner_text("#rw-text")
+    assert bench_page.edit("        while True: pass\n", "") == "scored"
+
+
+def test_rows_are_sorted_by_a_click_on_a_column(bench_page: Any) -> None:
+    page = bench_page.page
+    page.click("#rw-head >> text=total")
+    bench_page.shows([0, 4, 5, 3, 1, 2])
+    assert page.get_attribute("#rw-head [role=columnheader]:has-text('total')", "aria-sort") == "descending"
+    page.click("#rw-head >> text=total")
+    bench_page.shows([2, 1, 3, 0, 4, 5])
+    page.click("#rw-head >> text=total")
+    bench_page.shows([0, 1, 2, 3, 4, 5])
+
+
+def test_chips_filter_the_rows(bench_page: Any) -> None:
+    page = bench_page.page
+    page.click("[data-chip=dead]")
+    bench_page.shows([4, 5])
+    page.click("[data-chip=none]")
+    bench_page.shows([2])
+    page.click("[data-chip='label:right']")
+    bench_page.shows([0, 4, 5])
+    page.click("[data-chip='label:right']")
+    bench_page.shows([0, 1, 2, 3, 4, 5])
+
+
+def test_a_search_that_finds_nothing_says_so_and_offers_the_way_back(bench_page: Any) -> None:
+    page = bench_page.page
+    page.keyboard.press("/")
+    page.keyboard.type("guess")
+    bench_page.shows([1])
+    page.fill("#rw-search", "no such words")
+    page.wait_for_selector("text=No completion matches")
+    page.click("text=Show all")
+    bench_page.shows([0, 1, 2, 3, 4, 5])
+
+
+def test_keys_move_through_the_rows(bench_page: Any) -> None:
+    page = bench_page.page
+    page.click("#rw-text")
+    for key, row in (("j", 1), ("j", 2), ("k", 1), ("ArrowDown", 2)):
+        if key == "ArrowDown":
+            page.focus("#rw-grid")
+        page.keyboard.press(key)
+        page.wait_for_selector(f"#rw-detail[data-shown$=':{row}']")
+    page.keyboard.press("End")
+    page.wait_for_selector("#rw-detail[data-shown$=':5']")
+    assert page.get_attribute("#rw-grid", "aria-activedescendant") == "rw-r5"
+
+
+def test_the_group_shows_the_advantages_and_leads_to_its_rows(bench_page: Any) -> None:
+    page = bench_page.page
+    bench_page.select(2)
+    assert page.locator(".rw-group li").count() == 4
+    page.click(".rw-group li:has-text('#3') button")
+    page.wait_for_selector("#rw-detail[data-shown$=':3']")
+    bench_page.select(4)
+    assert "nothing is learnt" in page.inner_text(".rw-group")
+
+
+def test_saving_writes_the_file(bench_page: Any, server: Any) -> None:
+    page = bench_page.page
+    bench_page.edit("score += 0.25", "score += 0.2")
+    page.keyboard.press("Control+s")
+    page.wait_for_selector("#rw-dirty", state="hidden")
+    assert "score += 0.2\n" in (server.project / "rewards.py").read_text()
+    assert page.is_disabled("#rw-save")
+
+
+def test_reverting_takes_the_file_again(bench_page: Any) -> None:
+    before = bench_page.text
+    bench_page.edit("score += 0.25", "score += 9")
+    bench_page.page.click("#rw-revert")
+    bench_page.page.wait_for_selector("#rw-dirty", state="hidden")
+    bench_page.page.wait_for_function("() => !window.RW.text.includes('score += 9')")
+    assert bench_page.text == before
+
+
+def test_a_file_changed_in_another_editor_is_taken_at_once(bench_page: Any, server: Any) -> None:
+    run = bench_page.run
+    path = server.project / "rewards.py"
+    path.write_text(path.read_text().replace("score += 0.25", "score += 0.05"))
+    assert bench_page.after_run(run) == "scored"
+    bench_page.page.wait_for_function("() => window.RW.text.includes('0.05')")
+    assert "score += 0.05" in bench_page.text
+    assert bench_page.cells(0)[3] == "0.20"
+
+
+def test_a_conflict_with_another_editor_is_asked_about(bench_page: Any, server: Any) -> None:
+    page = bench_page.page
+    bench_page.edit("score += 0.25", "score += 0.01")
+    path = server.project / "rewards.py"
+    path.write_text(path.read_text() + "# theirs\n")
+    page.wait_for_selector("text=was changed by another program")
+    page.click("text=Take the file")
+    page.wait_for_function("() => window.RW.text.includes('# theirs')")
+    assert "score += 0.01" not in bench_page.text
+
+
+def test_a_reload_keeps_an_unsaved_text(bench_page: Any) -> None:
+    page = bench_page.page
+    bench_page.edit("score += 0.25", "score += 0.075")
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    page.wait_for_function("() => window.RW.text.includes('0.075')")
+    assert "score += 0.075" in bench_page.text
+
+
+def test_text_of_the_last_moment_survives_closing_the_tab(open_page: Any, server: Any, as_bench: Any) -> None:
+    first = as_bench(open_page(server))
+    first.replace("score += 0.25", "score += 0.0125")
+    first.page.close(run_before_unload=False)
+    second = as_bench(open_page(server, wait=False))
+    second.page.wait_for_selector("body[data-ready]")
+    second.page.wait_for_function("() => window.RW.text.includes('0.0125')")
+
+
+def test_hostile_text_is_shown_and_never_run(open_page: Any, server: Any, as_bench: Any) -> None:
+    hostile = "<img src=x onerror=document.title='owned'>${document.title='owned'}{{7*7}}<script>1</script>"
+    line = '{"prompt": "%s", "completion": "%s", "answer": "%s"}\n' % ((hostile,) * 3)
+    (server.project / "samples.jsonl").write_text(line)
+    bench = as_bench(open_page(server))
+    assert hostile in bench.page.inner_text("#rw-text .rw-completion")
+    assert bench.page.locator("#rw-results img, #rw-results script").count() == 0
+    assert "owned" not in bench.page.title()
+
+
+def test_light_and_dark_follow_the_system_and_the_button(open_page: Any, server: Any) -> None:
+    page = open_page(server, color_scheme="dark")
+    dark = page.evaluate("getComputedStyle(document.querySelector('.rw-detail')).backgroundColor")
+    page.click("#rw-theme")
+    page.wait_for_url("**__theme=light**")
+    page.wait_for_selector("#rw-detail[data-shown]")
+    light = page.evaluate("getComputedStyle(document.querySelector('.rw-detail')).backgroundColor")
+    assert dark != light == "rgb(255, 255, 255)"
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768), (800, 1000)])
+def test_nothing_overflows_sideways(open_page: Any, server: Any, width: int, height: int) -> None:
+    page = open_page(server, viewport={"width": width, "height": height})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for part in ("#rw-editor", "#rw-tiles", "#rw-grid", "#rw-text", "#rw-credits", "#rw-save"):
+        box = page.locator(part).bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width + 1
+        assert box["height"] > 20
+
+
+def test_everything_can_be_reached_and_is_named(bench_page: Any) -> None:
+    nameless = bench_page.page.evaluate(
+        """[...document.querySelectorAll('#rw-bar :is(button,input,select), #rw-main :is(button,input,select)')]
+        .filter((node) => node.offsetParent && !node.closest('.cm-editor'))
+        .filter((node) => !(node.innerText.trim() || node.ariaLabel || node.title || node.labels?.[0]?.innerText))
+        .map((node) => node.outerHTML)"""
+    )
+    assert nameless == []
+    bench_page.page.click("#rw-keys")
+    assert bench_page.page.is_visible("#rw-help")
+    bench_page.page.keyboard.press("Escape")
+    assert not bench_page.page.is_visible("#rw-help")
+
+
+def test_twenty_thousand_rows_scroll_with_few_nodes_and_bytes(
+    open_page: Any, server: Any, as_bench: Any
+) -> None:
+    with (server.project / "samples.jsonl").open("w") as file:
+        for number in range(20_000):
+            text = f"<think>{'x' * 200}</think><answer>{number % 5}</answer>"
+            row = {"prompt": f"p{number // 8}", "completion": text, "answer": "2"}
+            file.write(json.dumps(row) + "\n")
+    bench = as_bench(open_page(server))
+    page = bench.page
+    page.wait_for_function("() => document.querySelector('#rw-grid').ariaRowCount === '20001'")
+    sizes: list[int] = []
+    page.on("response", lambda answer: sizes.append(len(answer.body())) if "/rw/" in answer.url else None)
+    assert bench.edit("score += 0.25", "score += 0.125") == "scored"
+    page.wait_for_selector("#rw-detail[data-shown^='2:']") if bench.run == 2 else None
+    assert page.evaluate("document.querySelectorAll('*').length") < 3000
+    page.focus("#rw-grid")
+    page.keyboard.press("End")
+    page.wait_for_selector("#rw-detail[data-shown$=':19999']")
+    assert sum(sizes) < 120_000
+    assert Path(server.project).exists()
