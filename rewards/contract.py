@@ -402,6 +402,11 @@ def read_scores(returned: Any, rows: int) -> tuple[NDArray[np.float64], NDArray[
         why = f"returned {len(values)} scores for {rows} completions"
         result = failed_result(rows, Status.WRONG_COUNT, why)
         return result.scores, result.status, result.errors
+    plain = _plain_numbers(values)
+    if plain is not None:
+        status = np.where(np.isnan(plain), int(Status.NAN), int(Status.NUMBER)).astype(np.uint8)
+        status[np.isinf(plain)] = Status.INFINITE
+        return plain, status, {}
     scores = np.full(rows, np.nan)
     status = np.zeros(rows, dtype=np.uint8)
     errors: dict[int, str] = {}
@@ -420,6 +425,18 @@ def read_scores(returned: Any, rows: int) -> tuple[NDArray[np.float64], NDArray[
             if number in (float("inf"), float("-inf")):
                 status[row] = Status.INFINITE
     return scores, status, errors
+
+
+def _plain_numbers(values: list[Any]) -> NDArray[np.float64] | None:
+    """The values as an array where every one is a plain Python number, which nearly all rewards return."""
+    import numpy as np
+
+    if not {type(value) for value in values} <= {float, int, bool}:
+        return None
+    try:
+        return np.array(values, dtype=np.float64)
+    except OverflowError:
+        return None
 
 
 def _as_list(returned: Any) -> tuple[list[Any], str | None]:
