@@ -9,10 +9,14 @@ would also round away small updates merged later.
 from __future__ import annotations
 
 import importlib.util
+import io
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
 
 from rewards.errors import UsageError
-from trainer.loading import first_line, quiet_loading
+from trainer.loading import first_line, quiet_loading, save_model
 
 VERSION = 1
 """Raised when `convert` changes what it writes, so that older conversions are not used again."""
@@ -42,7 +46,7 @@ def convert(file: Path, folder: Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     try:
-        with quiet_loading():
+        with _bars_on_terminals_only():
             tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
             read = AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, dtype=torch.float32)
     except (OSError, ValueError, RuntimeError, KeyError) as error:
@@ -54,5 +58,16 @@ def convert(file: Path, folder: Path) -> None:
     plain = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
     plain.load_state_dict(read.state_dict())
     plain.generation_config = read.generation_config
-    plain.save_pretrained(folder)
+    save_model(plain, folder)
     tokenizer.save_pretrained(folder)
+
+
+@contextmanager
+def _bars_on_terminals_only() -> Iterator[None]:
+    """Progress bars of the conversion are for people: where standard error is a file they are left out."""
+    if sys.stderr.isatty():
+        yield
+        return
+    # The bars listen to no setting of transformers, only to where they are written.
+    with quiet_loading(), redirect_stderr(io.StringIO()):
+        yield

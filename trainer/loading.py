@@ -55,6 +55,20 @@ def load_model(
         raise UsageError(f"the model in {folder} cannot be loaded: {first_line(error)}") from error
 
 
+def save_model(model: Any, folder: Path) -> None:
+    """Save a model's configuration and weights into `folder`, without progress bars.
+
+    Raises:
+        OSError: they cannot be written; also where safetensors has an error of its own for it.
+    """
+    safetensors = need("safetensors")
+    try:
+        with quiet_loading():
+            model.save_pretrained(folder)
+    except safetensors.SafetensorError as error:
+        raise OSError(f"{folder} cannot be written: {error}") from error
+
+
 @contextmanager
 def quiet_loading() -> Iterator[None]:
     """No progress bars of transformers while the block runs (they would end up in logs)."""

@@ -24,10 +24,10 @@ from trainer import merge_proof
 from trainer.adapters import is_adapter_folder, read_adapter
 from trainer.card import write_card
 from trainer.generation import Prompt
-from trainer.loading import load_model, quiet_loading, weight_files
-from trainer.merge_proof import Check, Subject
+from trainer.loading import load_model, save_model, weight_files
+from trainer.merge_proof import Subject
 from trainer.models import resolve_model
-from trainer.proof_files import TOKENIZER_FILES, read_json
+from trainer.proof_files import TOKENIZER_FILES, Check, read_json
 from trainer.rundir import RunDir, find_run, write_json
 from trainer.runfiles import FACTS, read_facts
 
@@ -243,13 +243,15 @@ def write_merged(trained: Trained, folder: Path, dtype: str) -> None:
         model = _merge_adapter(model, trained.adapter)
     model = model.to(getattr(torch, dtype))
     model.config.dtype = getattr(torch, dtype)
-    with quiet_loading():
-        model.save_pretrained(folder)
-    for name in TOKENIZER_FILES:
-        if (trained.tokenizer / name).is_file():
-            shutil.copyfile(trained.tokenizer / name, folder / name)
-    if (trained.base / "generation_config.json").is_file():
-        shutil.copyfile(trained.base / "generation_config.json", folder / "generation_config.json")
+    try:
+        save_model(model, folder)
+        for name in TOKENIZER_FILES:
+            if (trained.tokenizer / name).is_file():
+                shutil.copyfile(trained.tokenizer / name, folder / name)
+        if (trained.base / "generation_config.json").is_file():
+            shutil.copyfile(trained.base / "generation_config.json", folder / "generation_config.json")
+    except OSError as error:  # the disk is full, most likely
+        raise UsageError(f"the merged model cannot be written to {folder.parent}: {error}") from error
 
 
 def _merge_adapter(model: Any, adapter: Path) -> Any:

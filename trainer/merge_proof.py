@@ -34,7 +34,6 @@ from trainer.proof_files import (
     check_fresh_reload,
     check_keys,
     check_tokenizer,
-    stored_keys,
 )
 from trainer.proof_logits import LogitFacts, check_effect, check_logits, compare_logits
 from trainer.proof_numbers import (
@@ -157,41 +156,60 @@ def check_untouched(base: Mapping[str, Any], merged: Mapping[str, Any], touched:
     return Check(3, "untouched weights", not different, len(different), 0, sentence)
 
 
-def check_retention(
-    base: Mapping[str, Any], merged: Mapping[str, Any], adapter: Adapter, facts: LogitFacts, dtype: str
-) -> Check:
-    """10.
+@dataclass(frozen=True)
+class Retention:
+    """The share of the update that is in the merged weights.
 
-    The share of the update that is in the merged weights, over all and in the worst module; merge error
-    beside effect.
+    Over all modules, and in the one that kept least.
     """
-    tops, bottoms = {}, {}
+
+    overall: float
+    least: float
+    module: str
+
+
+def measure_retention(
+    base: Mapping[str, Any], merged: Mapping[str, Any], adapter: Adapter
+) -> Retention | None:
+    """How much of the adapter's update the merged weights hold; None where the adapter changes nothing."""
+    shares, tops, bottoms = {}, 0.0, 0.0
     for name, pair in adapter.pairs.items():
         if name in base and name in merged:
             top, bottom = retention_parts(base[name], merged[name], pair.delta())
             if bottom > 0:
-                tops[name], bottoms[name] = top, bottom
-    if not bottoms:
-        return Check(
-            10, "retention", False, None, RETAINED_LEAST, "the adapter changes nothing: every B A is zero"
-        )
-    overall = sum(tops.values()) / sum(bottoms.values())
-    worst = min(tops, key=lambda name: tops[name] / bottoms[name])
-    least = tops[worst] / bottoms[worst]
+                shares[name] = top / bottom
+                tops, bottoms = tops + top, bottoms + bottom
+    if not shares:
+        return None
+    module = min(shares, key=lambda name: shares[name])
+    return Retention(tops / bottoms, shares[module], module)
+
+
+def check_retention(retention: Retention | None, facts: LogitFacts, dtype: str) -> Check:
+    """10.
+
+    Enough of the update survived rounding, and the merge error is small beside what training changed.
+    """
+    if retention is None:
+        nothing = "the adapter changes nothing: every B A is zero"
+        return Check(10, "retention", False, None, RETAINED_LEAST, nothing)
+    value = min(retention.overall, retention.least)
     share = facts.error_kl / facts.effect_kl if facts.effect_kl > 0 else float("inf")
-    good = min(overall, least) >= RETAINED_LEAST and share <= ERROR_SHARE
-    sentence = f"{overall:.3f} of the update is in the merged weights (least {least:.3f}, {worst})"
-    if not good and min(overall, least) < RETAINED_LEAST:
-        sentence += f"; at least {RETAINED_LEAST} is needed" + _remedy(dtype)
-    elif not good:
+    sentence = f"{retention.overall:.3f} of the update is in the merged weights"
+    sentence += f" (least {retention.least:.3f}, {retention.module})"
+    # Not `<`: NaN has to fail.
+    kept, exact = value >= RETAINED_LEAST, share <= ERROR_SHARE
+    if not kept:
+        sentence += f"; at least {RETAINED_LEAST} is needed{_remedy(dtype)}"
+    elif not exact:
         sentence += (
             f"; but the merge error is {share:.0%} of what training changed (at most {ERROR_SHARE:.0%})"
-            + _remedy(dtype)
         )
-    elif min(overall, least) < RETAINED:
+        sentence += _remedy(dtype)
+    elif value < RETAINED:
         sentence += f"; a little was lost to rounding in {dtype}"
-    detail = {"overall": overall, "least": least, "module": worst, "error_share_of_effect": share}
-    return Check(10, "retention", good, min(overall, least), RETAINED_LEAST, sentence, detail)
+    detail = {**asdict(retention), "error_share_of_effect": share}
+    return Check(10, "retention", kept and exact, value, RETAINED_LEAST, sentence, detail)
 
 
 def _remedy(dtype: str) -> str:
@@ -205,17 +223,13 @@ def _remedy(dtype: str) -> str:
 def prove(subject: Subject, say: Callable[[str], None] = lambda text: None) -> list[Check]:
     """Examine a merged folder; every check that applies, in order of its number."""
     say("proof: the base's fingerprint ...")
-    first = check_base(subject.base, subject.fingerprint)
-    base_model = load_model(subject.base, dtype="float32")
-    base = {name: tensor.detach() for name, tensor in base_model.state_dict().items()}
-    stored = stored_tensors(subject.merged)
+    checks = [check_base(subject.base, subject.fingerprint)]
+    model = load_model(subject.base, dtype="float32")
     adapter = read_adapter(subject.adapter) if subject.adapter else None
     say("proof: the weights ...")
-    checks = [first, check_finite(adapter.tensors if adapter else {}, stored)]
-    if adapter is not None:
-        checks.append(check_changed(base, stored, adapter))
-        checks.append(check_untouched(base, stored, {*adapter.pairs, *adapter.replaced}))
-    checks.append(check_keys(subject.merged, subject.base, set(base)))
+    by_weight, retention = _examine_weights(subject, model, adapter)
+    checks += by_weight
+    checks.append(check_keys(subject.merged, subject.base, set(model.state_dict())))
     checks.append(
         check_config(subject.merged, subject.base, subject.dtype, head_trained=_trains_head(adapter))
     )
@@ -225,15 +239,34 @@ def prove(subject: Subject, say: Callable[[str], None] = lambda text: None) -> l
     say("proof: the logits ...")
     try:
         facts = compare_logits(
-            base_model, subject.adapter, subject.trained, subject.merged, subject.tokenizer, subject.prompts
+            model, subject.adapter, subject.trained, subject.merged, subject.tokenizer, subject.prompts
         )
     except UsageError as error:  # a merged model that does not even load has failed, not the user
         return [*checks, Check(8, "logits", False, None, None, str(error))]
     checks.append(check_logits(facts, subject.dtype))
     if adapter is not None:
-        checks.append(check_retention(base, stored, adapter, facts, subject.dtype))
+        checks.append(check_retention(retention, facts, subject.dtype))
     checks.append(check_effect(facts, subject.dtype))
     return checks
+
+
+def _examine_weights(
+    subject: Subject, model: Any, adapter: Adapter | None
+) -> tuple[list[Check], Retention | None]:
+    """1, 2 and 3, and how much was retained.
+
+    The stored weights are let go afterwards: models can be large.
+    """
+    stored = stored_tensors(subject.merged)
+    if adapter is None:
+        return [check_finite({}, stored)], None
+    base = {name: tensor.detach() for name, tensor in model.state_dict().items()}
+    checks = [
+        check_finite(adapter.tensors, stored),
+        check_changed(base, stored, adapter),
+        check_untouched(base, stored, {*adapter.pairs, *adapter.replaced}),
+    ]
+    return checks, measure_retention(base, stored, adapter)
 
 
 def stored_tensors(folder: Path) -> dict[str, Any]:
@@ -251,6 +284,3 @@ def _trains_head(adapter: Adapter | None) -> bool:
     """True where the adapter changes or replaces the output head or the embedding, which may untie them."""
     names = [*adapter.pairs, *adapter.replaced] if adapter else []
     return any(part in name for name in names for part in ("lm_head", "embed"))
-
-
-__all__ = ["Check", "Subject", "is_proved", "prove", "stored_keys", "to_json", "to_text"]

@@ -101,7 +101,8 @@ def resolve_model(
     """The folder of the model called `name`, made, converted or downloaded first where needed.
 
     Args:
-        name: `toy`, `smollm2`, a `.gguf` file, a model folder, or a hub name such as `Qwen/Qwen2.5-0.5B-Instruct`.
+        name: `toy`, `smollm2`, a `.gguf` file, a model folder, or a hub name such as
+            `Qwen/Qwen2.5-0.5B-Instruct`.
         root: folder that relative paths are also looked for in (the project); the current folder comes first.
         say: takes each line of progress.
 
@@ -167,11 +168,15 @@ def folder_written_whole(target: Path) -> Iterator[Path]:
     try:
         yield temporary
         temporary.chmod(0o755)
+        for file in temporary.iterdir():
+            file.chmod(0o644)  # safetensors writes files only their owner can read
         try:
             temporary.rename(target)
         except OSError:
             if not target.is_dir():
                 raise
+    except OSError as error:
+        raise UsageError(f"{target} cannot be written: {error}; set REWARD_WORKBENCH_CACHE") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 

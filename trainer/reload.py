@@ -11,7 +11,7 @@ import json
 import sys
 from typing import Any
 
-SIX = ("missing_keys", "unexpected_keys", "mismatched_keys", "error_msgs", "conversion_errors")
+FINDINGS = ("missing_keys", "unexpected_keys", "mismatched_keys", "error_msgs", "conversion_errors")
 
 
 def report(folder: str) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def report(folder: str) -> dict[str, Any]:
     logging.set_verbosity_error()
     model, info = AutoModelForCausalLM.from_pretrained(folder, dtype="auto", output_loading_info=True)
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    facts: dict[str, Any] = {name: sorted(str(item) for item in info.get(name) or ()) for name in SIX}
+    facts: dict[str, Any] = {name: sorted(str(item) for item in info.get(name) or ()) for name in FINDINGS}
     facts["dtype"] = str(model.dtype).removeprefix("torch.")
     facts["adapters"] = bool(getattr(model, "_hf_peft_config_loaded", False))
     with torch.inference_mode():

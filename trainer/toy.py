@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from trainer.loading import quiet_loading
+from trainer.loading import save_model
 
 SEED = 0
 HIDDEN = 64
@@ -107,8 +107,7 @@ def build(folder: Path) -> None:
             teach(model, tokenizer, rng)
     finally:
         torch.set_num_threads(threads)
-    with quiet_loading():
-        model.save_pretrained(folder)
+    save_model(model, folder)
     tokenizer.save_pretrained(folder)
 
 

@@ -13,7 +13,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from trainer.adapters import Adapter, Pair
-from trainer.merge_proof import check_retention, is_proved, to_json, to_text
+from trainer.merge_proof import check_retention, is_proved, measure_retention, to_json, to_text
 from trainer.proof_files import (
     Check,
     check_config,
@@ -172,7 +172,7 @@ def update(delta: float) -> Adapter:
 def test_an_update_that_rounding_erased_fails_retention() -> None:
     base = {"w": torch.ones(64, 64)}
     merged = {"w": (base["w"] + 2.0**-9).to(torch.bfloat16)}
-    check = check_retention(base, merged, update(2.0**-9), FACTS, "bfloat16")
+    check = check_retention(measure_retention(base, merged, update(2.0**-9)), FACTS, "bfloat16")
     assert (check.passed, check.value) == (False, 0.0)
     assert check.sentence.endswith("merge with --dtype float32 or serve the adapter as it is")
 
@@ -180,17 +180,17 @@ def test_an_update_that_rounding_erased_fails_retention() -> None:
 def test_a_merge_error_beside_a_small_effect_fails_retention() -> None:
     base = {"w": torch.ones(64, 64)}
     merged = {"w": base["w"] + 2.0**-9}
-    assert check_retention(base, merged, update(2.0**-9), FACTS, "float32").passed
+    retention = measure_retention(base, merged, update(2.0**-9))
+    assert check_retention(retention, FACTS, "float32").passed
     noisy = replace(FACTS, error_kl=2e-4)
-    assert (
-        "the merge error is 20% of what training changed"
-        in check_retention(base, merged, update(2.0**-9), noisy, "float32").sentence
-    )
+    check = check_retention(retention, noisy, "float32")
+    assert check.passed is False
+    assert "the merge error is 20% of what training changed" in check.sentence
 
 
 def test_an_adapter_of_zeros_fails_retention() -> None:
     base = {"w": torch.ones(64, 64)}
-    assert check_retention(base, base, update(0.0), FACTS, "float32").passed is False
+    assert check_retention(measure_retention(base, base, update(0.0)), FACTS, "float32").passed is False
 
 
 def test_a_check_that_does_not_apply_fails_nothing() -> None:
