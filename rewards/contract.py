@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import inspect
 import io
 import os
@@ -71,6 +72,11 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.completions)
+
+    @functools.cached_property
+    def texts(self) -> list[bytes]:
+        """The text of each completion as UTF-8."""
+        return [completion_text(completion).encode("utf-8", "surrogatepass") for completion in self.completions]
 
     def rows(self, indices: Sequence[int]) -> Batch:
         """The same batch with only the rows of `indices`, in that order."""
@@ -213,7 +219,7 @@ def completion_text(completion: Any) -> str:
     if not isinstance(completion, (list, tuple)):
         return "" if completion is None else str(completion)
     for message in reversed(completion):
-        if isinstance(message, Mapping) and message.get("role", "assistant") == "assistant":
+        if isinstance(message, (dict, Mapping)) and message.get("role", "assistant") == "assistant":
             content = message.get("content")
             if isinstance(content, (list, tuple)):
                 return "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
@@ -266,8 +272,7 @@ def token_ids(batch: Batch, function: Reward) -> list[Any]:
     """
     if batch.completion_ids:
         return batch.completion_ids
-    texts = [completion_text(completion).encode("utf-8", "surrogatepass") for completion in batch.completions]
-    return [list(text) for text in texts] if reads_completion_ids(function) else list(texts)
+    return [list(text) for text in batch.texts] if reads_completion_ids(function) else list(batch.texts)
 
 
 def keywords_for(
