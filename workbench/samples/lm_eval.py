@@ -24,7 +24,9 @@ def _drafts(raw: Raw, mapped: Mapping[str, str]) -> Iterator[Draft]:
     name = values.get("filter", "none")
     metrics = values["metrics"] if isinstance(values.get("metrics"), list) else []
     recorded = {
-        f"{metric}, {name}": float(values[metric]) for metric in metrics if _number(values.get(metric))
+        f"{metric}, {name}": float(values[metric])
+        for metric in metrics
+        if isinstance(metric, str) and _number(values.get(metric))
     }
     index = 0
     for place, repeats in enumerate(responses):
@@ -58,9 +60,9 @@ def _number(value: Any) -> bool:
 
 def _one_row_a_response(drafts: list[Draft], mapped: Mapping[str, str]) -> None:
     """Fold the rows of the other filters into the first one's."""
-    first: dict[tuple[Any, Any], Draft] = {}
+    first: dict[tuple[Any, str], Draft] = {}
     for draft in drafts:
-        known = first.setdefault((draft.id, draft.completion), draft)
+        known = first.setdefault((draft.id, str(draft.completion)), draft)
         known.recorded.update(draft.recorded)
     drafts[:] = list(first.values())
 

@@ -40,7 +40,10 @@ def _is_traces(values: Values) -> bool:
 
 
 def _trace_drafts(raw: Raw, mapped: Mapping[str, str]) -> Iterator[Draft | RowError]:
-    for trace in raw.values.get("traces") or ():
+    traces = raw.values.get("traces")
+    if not isinstance(traces, list):
+        raise RowError("no list under `traces`")
+    for trace in traces:
         if not isinstance(trace, dict) or not isinstance(trace.get("nodes"), list):
             yield RowError("a trace without its `nodes`")
             continue
