@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import math
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +23,8 @@ _MOST_PARTS = 24
 """Credits of one line under one condition that are still shown one by one."""
 
 _ROUNDING = 1e-9
+_DEEPEST = 400
+_RECURSION = 10_000
 
 
 @dataclass(frozen=True)
@@ -61,13 +64,19 @@ def _site(part: Part) -> Origin:
 
 def parts_of(origin: Origin) -> list[Part]:
     """The parts a value is the sum of; one part for the whole where it cannot be split."""
-    return merged([part for part in _split(origin, 0) if part.points or part.kind != "const" or part.test])
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _RECURSION))  # our own recursion, of at most `_DEEPEST` levels
+    try:
+        parts = _split(origin, 0)
+    finally:
+        sys.setrecursionlimit(limit)
+    return merged([part for part in parts if part.points or part.kind != "const" or part.test])
 
 
 def _split(origin: Origin, depth: int) -> list[Part]:
     """Split a value, and check that the parts add up to it."""
     method = _SPLITTERS.get(origin.op)
-    if method is None or depth > 400 or not _finite(origin.value):
+    if method is None or depth > _DEEPEST or not _finite(origin.value):
         return [_lump(origin)]
     parts = method(origin, depth + 1)
     total = math.fsum(part.points for part in parts)
@@ -291,6 +300,8 @@ def _on_bin(origin: Origin, depth: int) -> list[Part]:
     if not (isinstance(left, Origin) and isinstance(right, Origin)):
         return [_lump(origin)]
     operation = _operation(origin)
+    if _is_addition(origin):
+        return _added_up(origin, depth)
     if not (_finite(left.value) and _finite(right.value)):
         return [_lump(origin)]
     if operation is ast.Add or operation is ast.Sub:
@@ -302,20 +313,49 @@ def _on_bin(origin: Origin, depth: int) -> list[Part]:
     return [_lump(origin)]
 
 
+def _is_addition(origin: Any) -> bool:
+    """True for a statement that adds to a variable or item, or takes from it."""
+    if not isinstance(origin, Origin) or origin.op != "bin" or origin.place.kind not in ("aug", "augslot"):
+        return False
+    numbers = all(isinstance(part, Origin) and _finite(part.value) for part in origin.parts)
+    return numbers and _operation(origin) in (ast.Add, ast.Sub) and _finite(origin.value)
+
+
+def _added_up(origin: Origin, depth: int) -> list[Part]:
+    """The parts of a variable that statement after statement added to; a loop, because there may be thousands."""
+    additions: list[Origin] = []
+    start: Origin = origin
+    while _is_addition(start):
+        additions.append(start)
+        start = start.parts[0]
+        if start.op == "use" and _is_addition(start.parts[0]):
+            start = start.parts[0]
+    parts = _split(start, depth)
+    for addition in reversed(additions):
+        before, added = addition.parts
+        sign = -1.0 if _operation(addition) is ast.Sub else 1.0
+        if abs(float(before.value) + sign * float(added.value) - float(addition.value)) > _ROUNDING * max(
+            1.0, abs(float(addition.value))
+        ):
+            parts = [_lump(addition)]
+            continue
+        more = [part.times(sign) for part in _term(added, depth)]
+        if len(more) == 1 and more[0].kind == "lump" and more[0].site.op != "ret":
+            site = _at(addition, more[0].site)
+            more = [replace(more[0], site=site, test=more[0].test or addition.guard)]
+        parts += more
+    return parts
+
+
 def _sum_of(origin: Origin, left: Origin, right: Origin, sign: float, depth: int) -> list[Part]:
     first = _term(left, depth)
     second = [part.times(sign) for part in _term(right, depth)]
-    if origin.place.kind == "bin":
-        # `1.0 - gap / target` is one formula, not a gift of 1 and a penalty
-        if not _decided_somewhere([*first, *second], origin) and not (
-            _is_formula(left) and _is_formula(right)
-        ):
-            return [_lump(origin)]
-        literal = _is_fixed(left) or _is_fixed(right)
-        if literal and not _structured(second if _is_fixed(left) else first, origin):
-            return [_lump(origin)]
-    elif len(second) == 1 and second[0].kind == "lump" and second[0].site.op != "ret":
-        second = [replace(second[0], site=_at(origin, second[0].site), test=second[0].test or origin.guard)]
+    # `1.0 - gap / target` is one formula, not a gift of 1 and a penalty
+    if not _decided_somewhere([*first, *second], origin) and not (_is_formula(left) and _is_formula(right)):
+        return [_lump(origin)]
+    literal = _is_fixed(left) or _is_fixed(right)
+    if literal and not _structured(second if _is_fixed(left) else first, origin):
+        return [_lump(origin)]
     return [*first, *second]
 
 

@@ -1,0 +1,330 @@
+"""What an explanation says of a row: the score that counts, alone or among its neighbours, exact or not."""
+
+from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rewards.contract import Batch
+from rewards.rewardset import RewardSet
+from rewards.tracing import Explainer, RewardExplanation, explain_row
+from rewards.tracing.recorder import recording
+from rewards.tracing.state import STATE
+
+TEXTS = ["<think>a</think><answer>42</answer>", "nothing here", "<answer>7</answer>", ""]
+
+
+def batch(texts: list[str] | None = None, **columns: list[Any]) -> Batch:
+    texts = TEXTS if texts is None else texts
+    completions = [[{"role": "assistant", "content": text}] for text in texts]
+    return Batch([[]] * len(texts), completions, columns=columns, groups=["g"] * len(texts))
+
+
+def explain(
+    folder: Path, source: str, row: int = 0, name: str = "reward", rows: Batch | None = None
+) -> RewardExplanation:
+    file = folder / "r.py"
+    file.write_text(source)
+    return explain_row(functools.partial(RewardSet.load, file), name, rows or batch(), row)
+
+
+def points(explanation: RewardExplanation) -> list[tuple[str, float]]:
+    return [(credit.name, credit.points) for credit in explanation.credits]
+
+
+GUIDE = """
+import re
+
+
+def correctness(completions, answer, **kwargs):
+    return [2.0 if (m := re.search(r"<answer>(.*?)</answer>", c[0]["content"], re.DOTALL)) and m.group(1).strip() == a
+            else 0.0 for c, a in zip(completions, answer)]
+
+
+def format(completions, **kwargs):
+    pattern = r"^<think>.*?</think>\\s*<answer>.*?</answer>$"
+    return [1.0 if re.match(pattern, c[0]["content"], re.DOTALL) else 0.0 for c in completions]
+
+
+def incremental(completions, **kwargs):
+    rewards = []
+    for completion in completions:
+        text = completion[0]["content"]
+        score = 0.0
+        for tag in ("<think>", "</think>", "<answer>", "</answer>"):
+            if tag in text:
+                score += 0.25
+        if "</answer>" in text:
+            score -= len(text.split("</answer>")[-1]) * 0.001
+        rewards.append(score)
+    return rewards
+"""
+
+
+@pytest.mark.guide("G7")
+@pytest.mark.parametrize("name", ["correctness", "format", "incremental"])
+@pytest.mark.parametrize("row", range(5))
+def test_the_three_rewards_of_the_guide_add_up(tmp_path: Path, name: str, row: int) -> None:
+    rows = batch(
+        [*TEXTS, "<think>a</think>\n<answer>1</answer> and so on"], answer=["42", "42", "7", "", "1"]
+    )
+    explanation = explain(tmp_path, GUIDE, row, name, rows)
+    assert explanation.exact
+    assert sum(credit.points for credit in explanation.credits) == pytest.approx(explanation.score, abs=1e-9)
+
+
+@pytest.mark.guide("G7")
+def test_json_has_the_fields_of_the_documented_format(tmp_path: Path) -> None:
+    values = explain(tmp_path, GUIDE, 0, "incremental").to_json()
+    assert json.loads(json.dumps(values, allow_nan=False)) == values
+    assert list(values)[:5] == ["name", "score", "credits", "lines", "exact"]
+    assert values["credits"][0] == {
+        "name": "<think>", "points": 0.25, "of": 0.25, "line": 22, "condition": "tag in text", "value": True,
+        "spans": [[0, 7]],
+    }  # fmt: skip
+    assert {"line": 22, "hits": 4, "values": {"score": "1.0"}} in values["lines"]
+
+
+def test_json_can_be_read_back(tmp_path: Path) -> None:
+    for row in range(4):
+        explanation = explain(tmp_path, GUIDE, row, "incremental")
+        assert RewardExplanation.from_json(explanation.to_json()) == explanation
+
+
+def test_a_row_that_depends_on_its_neighbours_is_explained_among_them(tmp_path: Path) -> None:
+    source = """
+def reward(completions, **kwargs):
+    longest = max(len(c[0]["content"]) for c in completions)
+    rewards = []
+    for completion in completions:
+        text = completion[0]["content"]
+        rewards.append(1.0 if len(text) == longest else 0.25 if "<answer>" in text else 0.0)
+    return rewards
+"""
+    explanation = explain(tmp_path, source, 2)
+    assert not explanation.alone
+    assert points(explanation) == [("<answer>", 0.25)]
+    assert explanation.exact
+    assert "depends on the other rows" in explanation.notes[0]
+
+
+def test_a_score_that_changes_from_call_to_call_is_never_called_exact(tmp_path: Path) -> None:
+    source = "import random\ndef reward(completions, **kwargs):\n    return [random.random() for _ in completions]\n"
+    explanation = explain(tmp_path, source)
+    assert not explanation.exact
+    assert explanation.notes == (
+        "the score changes from call to call, so the credits are those of another call",
+    )
+
+
+def test_state_between_calls_does_not_change_the_score_shown(tmp_path: Path) -> None:
+    source = """
+SEEN = []
+
+
+def reward(completions, **kwargs):
+    rewards = []
+    for completion in completions:
+        SEEN.append(1)
+        rewards.append(float(len(SEEN)))
+    return rewards
+"""
+    explanation = explain(tmp_path, source, 3)
+    assert explanation.score == 4.0
+    assert explanation.exact
+
+
+def test_a_row_that_raises_shows_the_error_and_the_lines_that_ran(tmp_path: Path) -> None:
+    source = """
+def reward(completions, **kwargs):
+    rewards = []
+    for completion in completions:
+        text = completion[0]["content"]
+        rewards.append(1.0 / len(text))
+    return rewards
+"""
+    explanation = explain(tmp_path, source, 3)
+    assert explanation.score is None
+    assert explanation.error == "ZeroDivisionError: float division by zero (r.py:6)"
+    assert [line.line for line in explanation.lines] == [3, 4, 5, 6]
+    assert not explanation.exact
+    assert explain(tmp_path, source, 0).exact
+
+
+def test_a_row_the_reward_abstains_on_has_no_credits(tmp_path: Path) -> None:
+    explanation = explain(
+        tmp_path, "def reward(completions, **kwargs):\n    return [None for _ in completions]\n"
+    )
+    assert (explanation.score, explanation.credits, explanation.exact) == (None, (), True)
+
+
+def test_infinite_and_undefined_scores_are_text(tmp_path: Path) -> None:
+    source = 'def reward(completions, **kwargs):\n    return [float("inf"), float("nan"), float("-inf"), 1]\n'
+    assert [explain(tmp_path, source, row).score for row in range(4)] == ["inf", "nan", "-inf", 1.0]
+
+
+def test_named_credits_come_out_under_their_own_names(tmp_path: Path) -> None:
+    source = """
+import re
+
+from rewards import credit
+
+
+def reward(completions, **kwargs):
+    rewards = []
+    for completion in completions:
+        text = completion[0]["content"].strip()
+        score = credit("opening", 0.25 if "<answer>" in text else 0.0, of=0.25, span=re.search("<answer>", text))
+        if "42" in text:
+            score += credit("the answer", 2.0, of=2.0, note="as it should be")
+        score += 0.1
+        rewards.append(score)
+    return rewards
+"""
+    explanation = explain(tmp_path, source)
+    assert points(explanation) == [("opening", 0.25), ("the answer", 2.0), ("line 14", 0.1)]
+    opening, answer, _ = explanation.credits
+    assert (opening.of, opening.spans, opening.line) == (0.25, ((16, 24),), 11)
+    assert (answer.condition, answer.note, answer.line) == ('"42" in text', "as it should be", 13)
+
+
+def test_a_helper_in_another_file_is_shown_at_the_call(tmp_path: Path) -> None:
+    (tmp_path / "helpers_of_tracing.py").write_text(
+        'def points(text):\n    if "<answer>" in text:\n        return 0.5\n    return 0.0\n'
+    )
+    source = """
+from helpers_of_tracing import points
+
+
+def reward(completions, **kwargs):
+    return [points(c[0]["content"]) for c in completions]
+"""
+    explanation = explain(tmp_path, source)
+    (only,) = explanation.credits
+    assert (only.points, only.line, only.place) == (0.5, 6, "helpers_of_tracing.py:3")
+    assert (only.condition, only.spans) == ('"<answer>" in text', ((16, 24),))
+
+
+def test_what_would_have_paid_is_listed_apart(tmp_path: Path) -> None:
+    explanation = explain(tmp_path, GUIDE, 2, "incremental")
+    assert [(missed.name, missed.of, missed.points) for missed in explanation.missed] == [
+        ("<think>", 0.25, 0.0),
+        ("</think>", 0.25, 0.0),
+    ]
+
+
+def test_both_sides_of_a_comparison_are_shown(tmp_path: Path) -> None:
+    source = """
+def reward(completions, answer, **kwargs):
+    return [1.0 if c[0]["content"].strip("<answer>/") == a else 0.0 for c, a in zip(completions, answer)]
+"""
+    explanation = explain(tmp_path, source, 2, rows=batch(answer=["", "", "8", ""]))
+    assert explanation.credits[0].compared == ("'7'", "'8'")
+
+
+def test_the_reward_may_change_what_it_is_given(tmp_path: Path) -> None:
+    source = """
+def reward(completions, **kwargs):
+    rewards = []
+    for completion in completions:
+        rewards.append(1.0 if "<think>" in completion[0]["content"] else 0.0)
+        completion[0]["content"] = completion[0]["content"].replace("<think>", "")
+    return rewards
+"""
+    rows = batch()
+    assert explain(tmp_path, source, 0, rows=rows).score == 1.0
+    assert rows.completions[0][0]["content"] == TEXTS[0]
+
+
+def test_spans_count_characters_not_bytes(tmp_path: Path) -> None:
+    source = 'def reward(completions, **kwargs):\n    return [float("é" in c[0]["content"]) for c in completions]\n'
+    assert explain(tmp_path, source, rows=batch(["日本𝄞é"])).credits[0].spans == ((3, 4),)
+
+
+def test_text_found_by_searching_is_called_approximate(tmp_path: Path) -> None:
+    source = """
+import base64
+import re
+
+
+def reward(completions, **kwargs):
+    rewards = []
+    for completion in completions:
+        text = base64.b64decode(base64.b64encode(completion[0]["content"][2:].encode())).decode()
+        rewards.append(1.0 if re.search("an+swer", text) else 0.0)
+    return rewards
+"""
+    (only,) = explain(tmp_path, source, 2).credits
+    assert (only.spans, only.approximate) == (((11, 17),), True)
+
+
+def test_thousands_of_small_amounts_are_one_credit(tmp_path: Path) -> None:
+    source = """
+def reward(completions, **kwargs):
+    rewards = []
+    for completion in completions:
+        score = 1.0
+        for letter in completion[0]["content"]:
+            if letter == "x":
+                score -= 0.001
+        rewards.append(score)
+    return rewards
+"""
+    explanation = explain(tmp_path, source, rows=batch(["ax" * 400]))
+    assert [credit.points for credit in explanation.credits] == [1.0, pytest.approx(-0.4)]
+    assert explanation.credits[1].note == "400 times"
+    assert explanation.exact
+
+
+def test_a_function_that_lists_its_own_variables_is_left_alone_and_still_explained(tmp_path: Path) -> None:
+    source = "def reward(completions, **kwargs):\n    return [float(len(locals())) for _ in completions]\n"
+    explanation = explain(tmp_path, source)
+    assert explanation.exact
+    assert [credit.points for credit in explanation.credits] == [explanation.score]
+
+
+def test_too_many_steps_are_admitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rewards.tracing.recorder.STEPS", 50)
+    source = """
+def reward(completions, **kwargs):
+    rewards = []
+    for completion in completions:
+        score = 0.0
+        for _ in range(100):
+            score += 0.01
+        rewards.append(score)
+    return rewards
+"""
+    explanation = explain(tmp_path, source)
+    assert not explanation.exact
+    assert explanation.notes == ("too many steps to follow: values were followed only at the beginning",)
+    assert explanation.lines
+
+
+def test_nothing_of_a_recording_outlives_it(tmp_path: Path) -> None:
+    file = tmp_path / "r.py"
+    file.write_text(GUIDE)
+    explainer = Explainer(functools.partial(RewardSet.load, file))
+    explainer.explain("incremental", batch(), 0)
+    with recording():
+        pass
+    assert not STATE.by_identity
+    assert not STATE.items
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_reward_with_fixed_dice_is_exact(tmp_path: Path, seed: int) -> None:
+    source = f"""
+import random
+
+
+def reward(completions, **kwargs):
+    dice = random.Random({seed})
+    return [dice.random() if "<answer>" in c[0]["content"] else 0.0 for c in completions]
+"""
+    explanation = explain(tmp_path, source, 2)
+    assert explanation.exact
