@@ -10,6 +10,8 @@ import warnings
 from importlib import metadata
 from typing import Any, Literal
 
+from rewards.errors import MissingExtraError
+
 Device = Literal["cpu", "cuda", "mps"]
 
 SILENT = {
@@ -58,9 +60,15 @@ def quiet_libraries() -> None:
 
 
 def find_device() -> Device:
-    """cuda where torch finds a GPU, mps on a Mac that has one, else cpu."""
-    import torch
+    """cuda where torch finds a GPU, mps on a Mac that has one, else cpu.
 
+    Raises:
+        MissingExtraError: torch is not installed.
+    """
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingExtraError("torch", "train", "training") from error
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"

@@ -170,3 +170,75 @@ def _write_completions(run: Path) -> None:
     (run / "completions").mkdir()
     table = pa.table({"prompt": [chat("What is 1 + 1?")], "step": [1]})
     parquet.write_table(table, run / "completions" / "step_00001.parquet")
+
+
+PROJECT = """
+[set]
+name = "sums"
+
+[[reward]]
+function = "rewards.py::tagged"
+name = "tagged"
+kind = "format"
+range = [0.0, 1.0]
+
+[[reward]]
+function = "rewards.py::right"
+name = "right"
+kind = "correctness"
+
+[[reward]]
+function = "rewards.py::shortness"
+name = "shortness"
+weight = 0.0
+
+[data]
+train = "train.jsonl"
+system_prompt = "Maths"
+holdout = 0.2
+
+[train]
+preset = "cpu"
+max_steps = 6
+num_generations = 4
+max_completion_length = 6
+learning_rate = 2e-3
+save_steps = 2
+seed = 0
+threads = 1
+"""
+
+SHORTNESS = """
+
+def shortness(completions, **kwargs):
+    return [1.0 / (1 + len(c[0]["content"])) for c in completions]
+"""
+
+
+def make_project(folder: Path, model: Path) -> Path:
+    """A project in `folder` that trains `model` for six steps on twenty sums."""
+    folder.mkdir(exist_ok=True)
+    (folder / "rewards.py").write_text(REWARDS + SHORTNESS)
+    (folder / "rewardset.toml").write_text(f'{PROJECT}model = "{model}"\n')
+    rows = [{"prompt": f"What is {n % 5} + {n // 5}?", "answer": n % 5 + n // 5} for n in range(20)]
+    (folder / "train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder
+
+
+@pytest.fixture
+def project(tiny_model: Path, tmp_path: Path) -> Path:
+    """A project that trains the untaught tiny model for six steps on twenty sums."""
+    return make_project(tmp_path / "project", tiny_model)
+
+
+@pytest.fixture(scope="session")
+def sealed_project(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same project, sealed with strong evidence; for runs that nobody changes."""
+    from rewards.rewardset import RewardSet
+    from rewards.seal import SealedSamples, seal_of, write_seal
+
+    folder = make_project(tmp_path_factory.mktemp("sealed") / "project", tiny_model)
+    description = RewardSet.load(folder).describe()
+    samples = SealedSamples("0" * 32, rows=4, groups=2, right=2, wrong=2)
+    write_seal(description.seal_path, seal_of(description, samples, created="2026-01-01T00:00:00+00:00"))
+    return folder

@@ -1,0 +1,47 @@
+"""The process of a run: silent, with a known number of threads."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from trainer.environment import choose_threads, describe_environment, prepare_process, usable_cores
+
+
+def test_telemetry_is_off_before_anything_is_imported() -> None:
+    code = (
+        "import trainer.__main__ as m, os; m.prepare_process(); print(os.environ['HF_HUB_DISABLE_TELEMETRY'])"
+    )
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("HF_")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
+    )
+    assert done.stdout.strip() == "1"
+
+
+def test_what_the_user_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSFORMERS_VERBOSITY", "info")
+    prepare_process()
+    assert os.environ["TRANSFORMERS_VERBOSITY"] == "info"
+
+
+def test_threads_are_as_asked_else_by_environment_else_by_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    assert choose_threads(5, tiny=True) == 5
+    assert choose_threads(0, tiny=True) == 3
+    monkeypatch.delenv("OMP_NUM_THREADS")
+    assert choose_threads(0, tiny=True) == 1
+    monkeypatch.setattr("os.getloadavg", lambda: (100.0, 0.0, 0.0))
+    assert choose_threads(0, tiny=False) == 1
+    monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0))
+    assert choose_threads(0, tiny=False) == min(8, usable_cores())
+
+
+@pytest.mark.guide("G23")
+def test_the_environment_names_versions_and_hardware() -> None:
+    facts = describe_environment("cpu")
+    assert facts["device"] == "cpu"
+    assert {"torch", "trl", "transformers", "peft"} <= set(facts["packages"])
