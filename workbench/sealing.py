@@ -30,7 +30,9 @@ def seal_report(report: Report, samples: Samples | None) -> Path:
         UsageError: the seal cannot be written.
     """
     if report.rows == 0:
-        raise SealError("not sealed: without samples nothing was shown; add --samples FILE or name them in the manifest")
+        raise SealError(
+            "not sealed: without samples nothing was shown; add --samples FILE or name them in the manifest"
+        )
     if report.verdict != "pass":
         standing = report.standing
         first = f"{standing[0].check} {standing[0].name}"
@@ -52,7 +54,10 @@ def make_seal(report: Report, samples: Samples | None, *, created: str | None = 
         sealed_samples(samples, report.description.root),
         created=created or datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         checks=[SealedCheck(code, version, report.seed) for code, version in report.ran],
-        skipped=[SkippedCheck(**item.to_json()) for item in report.skipped],
+        skipped=[
+            *(SkippedCheck(**item.to_json()) for item in report.skipped),
+            *(SkippedCheck(code, "not selected") for code in _not_selected(report)),
+        ],
         findings=[finding.to_json() for finding in findings],
         waivers=[
             {"check": f.check, "reward": f.reward, "reason": f.waived, "fingerprint": f.fingerprint}
@@ -60,6 +65,13 @@ def make_seal(report: Report, samples: Samples | None, *, created: str | None = 
         ],
         quick=report.quick,
     )
+
+
+def _not_selected(report: Report) -> list[str]:
+    from workbench.checks.selection import CHECKS
+
+    touched = {code for code, _ in report.ran} | {item.check for item in report.skipped}
+    return sorted(set(CHECKS) - touched)
 
 
 def sealed_samples(samples: Samples | None, root: Path) -> SealedSamples:

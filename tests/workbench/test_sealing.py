@@ -100,3 +100,8 @@ def test_hash_of_samples_moves_with_any_row_and_label(samples):
 def test_seal_is_readable_json(tmp_path, samples, runner):
     path = seal_report(checked(tmp_path, SOUND, samples, runner), samples)
     assert read_seal(path).fingerprint == json.loads(path.read_text())["fingerprint"]
+
+
+def test_checks_that_were_not_selected_are_recorded_as_skipped(tmp_path, samples, runner):
+    seal = make_seal(checked(tmp_path, SOUND, samples, runner), samples)
+    assert ("RW601", "not selected") in [(item.check, item.why) for item in seal.skipped]

@@ -117,6 +117,7 @@ def _remember(function: Callable[..., Any], returned: list[Any]) -> Callable[...
 
         return watched_async
 
+    @functools.wraps(unwrap(function), updated=())
     def watched(**keywords: Any) -> Any:
         value = function(**keywords)
         returned.append(value)

@@ -178,6 +178,8 @@ class _Run:
             return "it cannot be called (RW101)"
         if self.samples is not None and described.missing_columns(self.samples.columns):
             return "it cannot be called without its column (RW102)"
+        if described.entry.cost == "paid":
+            return 'it is paid for (cost = "paid"), so it is not called'
         if self.samples is not None and not subject.concerned:
             return "its `when` holds for no sample"
         return None

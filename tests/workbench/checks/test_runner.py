@@ -126,3 +126,12 @@ def test_reward_is_only_called_where_its_condition_holds(report_of):
 def test_condition_that_holds_for_no_sample_is_said(report_of, healthy):
     report = report_of(healthy, "RW104", names="correct", declare='when = { answer = "99" }')
     assert [item.to_json()["why"] for item in report.skipped] == ["correct: its `when` holds for no sample"]
+
+
+def test_paid_reward_is_never_called(report_of):
+    source = "def reward(completions, **kwargs): raise RuntimeError('this costs money')"
+    report = report_of(source, declare='cost = "paid"')
+    assert report.all_findings == []
+    assert 'reward: it is paid for (cost = "paid"), so it is not called' in {
+        item.to_json()["why"] for item in report.skipped
+    }

@@ -14,7 +14,7 @@ from workbench.checks.subject import RewardSubject, reason_of
 
 
 class ThreadResult(RewardCheck):
-    """The reward gives another result in a worker thread, or in a process of its own, than in the main thread.
+    """The reward gives another result in a worker thread than in the main thread.
 
     GRPOTrainer calls sync rewards in the main thread and async ones in another; the asynchronous trainer
     calls all of them in threads of a child process. Alarm signals for time limits work in the main thread
@@ -31,7 +31,7 @@ class ThreadResult(RewardCheck):
     code = "RW120"
     name = "thread-result"
     severity = "warning"
-    summary = "another result in a worker thread or process"
+    summary = "another result in a worker thread"
     cost = Cost.HAMPERS
     quick = False
 

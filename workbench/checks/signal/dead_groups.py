@@ -80,7 +80,7 @@ class _Seen:
     groups: list[str]
     table: npt.NDArray[np.float64]
     totals: npt.NDArray[np.float64]
-    dead: list[str]
+    dead: frozenset[str]
     judged: int
 
 
@@ -101,7 +101,9 @@ def _look(subject: SetSubject) -> _Seen | None:
     judged = stats.scorable >= 2
     if not judged.any():
         return None
-    dead = [str(name) for name, flat in zip(stats.names, stats.zero_spread & judged, strict=True) if flat]
+    dead = frozenset(
+        str(name) for name, flat in zip(stats.names, stats.zero_spread & judged, strict=True) if flat
+    )
     return _Seen(rows, groups, table, np.nansum(table * weights, axis=1), dead, int(judged.sum()))
 
 

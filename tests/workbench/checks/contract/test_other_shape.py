@@ -38,3 +38,13 @@ def test_refusing_the_other_shape_is_left_alone(check):
 
 def test_reading_both_shapes_is_left_alone(check, healthy):
     assert check(healthy, "RW113") == check(healthy, "RW113", chat=False) == []
+
+
+def test_token_ids_stay_the_same_in_the_other_shape(runner, project, samples):
+    from workbench.checks.runner import run_checks
+
+    source = "def reward(completions, completion_ids, **kwargs): return [float(len(i) > 10) for i in completion_ids]"
+    read = samples()
+    batch = read.batch(lambda text: [1, 2, 3])
+    report = run_checks(project(source), read, select=["RW113"], runner=runner, batch=batch)
+    assert report.all_findings == []
