@@ -28,9 +28,10 @@ def correctness_reward(completions, answer, **kwargs):
     scores = []
     for completion, truth in zip(completions, answer, strict=True):
         expected = to_number(str(truth).split("####")[-1])
+        given = to_number(final_answer(text_of(completion)))
         if expected is None:
             scores.append(None)
-        elif to_number(final_answer(text_of(completion))) == expected:
+        elif given == expected:
             scores.append(1.0)
         else:
             scores.append(0.0)
@@ -48,32 +49,34 @@ def format_reward(completions, **kwargs):
         text = text_of(completion)
         layout = LAYOUT.fullmatch(text)
         once = all(text.count(tag) == 1 for tag in TAGS)
-        filled = layout is not None and layout[1].strip() and layout[2].strip()
-        scores.append(1.0 if once and filled else 0.0)
+        if layout and once and layout[1].strip() and layout[2].strip():
+            scores.append(1.0)
+        else:
+            scores.append(0.0)
     return scores
 
 
 def incremental_format_reward(completions, **kwargs):
     """Reward each part of the layout, so that a model that keeps half of it is told so.
 
-    Returns 0.25 for each tag that stands there once, in its order, with something in the block it closes,
-    less 0.001 for each character after `</answer>`, at most the quarter of that tag.
+    Returns 0.25 for each tag that comes once: a closing one only if its block has something in it, the
+    answer's two only after the thinking. Each character after `</answer>` costs 0.001, at most 0.25.
     """
     scores = []
     for completion in completions:
         text = text_of(completion)
+        thought = between(text, "<think>", "</think>")
+        rest = text.split("</think>")[-1]
         score = 0.0
-        end = 0
-        for tag in TAGS:
-            start = text.find(tag, end)
-            if start < 0 or text.count(tag) > 1:
-                break
-            if tag.startswith("</") and not text[end:start].strip():
-                break
+        if text.count("<think>") == 1:
             score += 0.25
-            end = start + len(tag)
-        if score == 1.0:
-            score -= 0.001 * min(len(text[end:].strip()), 250)
+        if text.count("</think>") == 1 and thought:
+            score += 0.25
+        if text.count("<answer>") == 1 and "<answer>" in rest:
+            score += 0.25
+        if text.count("</answer>") == 1 and between(rest, "<answer>", "</answer>"):
+            score += 0.25
+            score -= min(0.25, 0.001 * len(rest.split("</answer>")[1].strip()))
         scores.append(score)
     return scores
 
@@ -87,6 +90,12 @@ def text_of(completion):
         return completion
     said = [message["content"] for message in completion if message["role"] == "assistant"]
     return said[-1] if said and isinstance(said[-1], str) else ""
+
+
+def between(text, opening, closing):
+    """What stands between two tags, without white space around it; "" where they are not there in that order."""
+    inside, found, _ = text.partition(opening)[2].partition(closing)
+    return inside.strip() if found else ""
 
 
 def final_answer(text):
@@ -105,5 +114,5 @@ def final_answer(text):
 
 def to_number(text):
     """The number that `text` is, None if it is anything else."""
-    bare = text.strip().removesuffix(".").replace("\\", "").replace("$", "").replace("%", "").replace("−", "-").strip()
+    bare = re.sub(r"[\\$%]", "", text).strip().removesuffix(".").replace("−", "-")
     return float(bare.replace(",", "")) if NUMBER.fullmatch(bare) else None
