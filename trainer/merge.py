@@ -159,9 +159,9 @@ def merge(
         say(f"merging {trained.adapter or trained.full} into {trained.base.name} ({wanted}) ...")
         write_merged(trained, folder, wanted)
         checks = merge_proof.prove(_subject(trained, folder, wanted), say)
-        _record(trained, checks, target)
+        _record(trained, checks, target, wanted)
         _put_in_place(folder, target)
-    _update_card(trained.folder)
+    _update_card(trained.folder, target)
     return Merged(target, checks, trained.adapter is not None)
 
 
@@ -178,15 +178,17 @@ def _prove_in_place(trained: Trained, full: Path, say: Say) -> Merged:
     stored = read_json(full / "config.json")
     dtype = str(stored.get("dtype") or stored.get("torch_dtype") or "float32")
     checks = merge_proof.prove(_subject(trained, full, dtype), say)
-    _record(trained, checks, full)
-    _update_card(trained.folder)
+    _record(trained, checks, full, dtype)
+    _update_card(trained.folder, full)
     return Merged(full, checks, False)
 
 
-def _update_card(folder: Path) -> None:
-    """Write the model card anew where the folder is a run's."""
-    if (folder / FACTS).is_file():
-        write_card(RunDir.open(folder))
+def _update_card(source: Path, model: Path) -> None:
+    """Write the model card anew where `source` is a run's folder, and put it beside the model's weights."""
+    if (source / FACTS).is_file():
+        card = write_card(RunDir.open(source))
+        if model != source / "merged":
+            shutil.copyfile(card, model / card.name)
 
 
 def _subject(trained: Trained, folder: Path, dtype: str) -> Subject:
@@ -208,13 +210,14 @@ def _stop_if_hopeless(trained: Trained) -> None:
     if trained.adapter is not None:
         checks.append(merge_proof.check_finite(read_adapter(trained.adapter).tensors, {}))
     if not merge_proof.is_proved(checks):
-        _record(trained, checks, None)
+        _record(trained, checks, None, None)
 
 
-def _record(trained: Trained, checks: list[Check], target: Path | None) -> None:
+def _record(trained: Trained, checks: list[Check], target: Path | None, dtype: str | None) -> None:
     """Write the proof beside the run; raise if it failed."""
+    facts = {"base": trained.base, "adapter": trained.adapter, "merged": target, "dtype": dtype}
     try:
-        write_json(trained.folder / PROOF, merge_proof.to_json(checks))
+        write_json(trained.folder / PROOF, {**facts, **merge_proof.to_json(checks)})
     except OSError as error:
         raise UsageError(
             f"the proof cannot be written to {trained.folder / PROOF}: {error.strerror}"

@@ -175,6 +175,8 @@ def test_a_second_merge_replaces_the_first(tiny_run: Path, monkeypatch: pytest.M
 def test_sixteen_bits_are_asked_for_by_name(tiny_run: Path, tmp_path: Path, no_fresh_process: None) -> None:
     checks = merge(tiny_run, out=tmp_path / "half", dtype="bf16").checks
     assert load_file(tmp_path / "half" / "model.safetensors")[Q].dtype == torch.bfloat16
+    assert json.loads((tiny_run / "merge-proof.json").read_text())["dtype"] == "bfloat16"
+    assert (tmp_path / "half" / "README.md").is_file()
     assert {check.number: check.passed for check in checks}[10]
 
 
