@@ -1,3 +1,5 @@
+import pytest
+
 ALWAYS_TRUE = """
 def reward(completions, **kwargs):
     return [0.5 if "<think>" or "<answer>" in c[-1]["content"] else 0.0 for c in completions]
@@ -45,6 +47,7 @@ def test_penalty_that_no_sample_earns_is_information_without_labels(check):
     assert finding.severity == "info"
 
 
+@pytest.mark.guide("G1")
 def test_reward_that_never_varies_is_a_warning_without_labels(check):
     [finding] = check(
         "def reward(completions, **kwargs): return [0.2 for _ in completions]", "RW601", labels=False

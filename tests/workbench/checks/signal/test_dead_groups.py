@@ -1,3 +1,5 @@
+import pytest
+
 CANCELS = """
 def more(completions, **kwargs):
     return [min(1.0, len(c[-1]["content"]) / 50) for c in completions]
@@ -31,6 +33,7 @@ def test_weights_of_the_set_decide(check):
     assert check(source, "RW602") == []
 
 
+@pytest.mark.guide("G1")
 def test_most_groups_dead_is_a_warning_with_an_example(check):
     rows = grouped([[0.0, 0.0]] * 5 + [[0.0, 1.0]])
     [finding] = check(VALUE, "RW602", rows=rows)
