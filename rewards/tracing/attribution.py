@@ -262,6 +262,8 @@ def _on_ret(origin: Origin, depth: int) -> list[Part]:
     parts = _on_through(origin, depth)
     if len(parts) == 1 and parts[0].kind in ("const", "lump") and parts[0].test is None and origin.guard:
         parts = [replace(parts[0], test=origin.guard)]
+    elif len(parts) == 1 and parts[0].kind == "named" and parts[0].called_at is None:
+        parts = [replace(parts[0], test=hard_test(origin))]
     here = origin.place.file
     return [part if _site(part).place.file is here else replace(part, called_at=origin) for part in parts]
 
