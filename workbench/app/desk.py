@@ -23,12 +23,16 @@ from numpy.typing import NDArray
 
 from rewards.errors import RewardWorkbenchError, UsageError
 from workbench.app.drafts import digest
-from workbench.app.engine import Engine, Stopped
+from workbench.app.engine import Engine
+from workbench.app.leash import Stopped
 from workbench.app.project_files import mirror, read_source, save_source
 from workbench.app.shelf import Shelf
 from workbench.app.view.board import Board
 from workbench.app.view.problems import board_problems, load_problem, sample_problems
 from workbench.app.view.rows import View, order
+
+PATIENCE_S = 0.4
+"""Seconds an explanation may keep the next one waiting before it is ended."""
 
 log = logging.getLogger(__name__)
 
@@ -343,9 +347,15 @@ class Desk:
         shown = self.require_shown()
         if not 0 <= row < len(shown.board):
             raise UsageError(f"there is no row {row}")
-        with self._explaining:
-            if row not in shown.explained:
-                shown.explained[row] = self.engine.explain(shown.target, self.shelf.samples, row)
+        if row in shown.explained:
+            return shown, shown.explained[row]
+        if not self._explaining.acquire(timeout=PATIENCE_S):
+            self.engine.stop_explaining()  # a row that hangs must not keep the next one waiting
+            self._explaining.acquire()
+        try:
+            shown.explained[row] = self.engine.explain(shown.target, self.shelf.samples, row)
+        finally:
+            self._explaining.release()
         return shown, shown.explained[row]
 
     def problems(self) -> list[dict[str, Any]]:
@@ -392,7 +402,7 @@ class Desk:
             self._closed = True
             self._changed()
             self._wake.notify_all()
-        self.engine.stop()
+        self.engine.close()
         self._thread.join(timeout=5)
 
 

@@ -1,25 +1,22 @@
 """What the app needs done in processes of their own: scoring a target and explaining a row of it.
 
-`Engine` is all a desk knows of it. `ProcessEngine` does it with `rewards.running`: every piece of work forks its
-workers over a `Leash`, and cutting the leash ends them at once, whatever the user's code is doing.
+`Engine` is all a desk knows of it. `ProcessEngine` does it with `rewards.running`, on a leash.
 """
 
 from __future__ import annotations
 
 import os
-import socket
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rewards.contract import Batch
-from rewards.errors import RewardWorkbenchError
 from rewards.manifest import read_manifest
 from rewards.running import Runner
 from rewards.targets import parse_target
+from workbench.app.explainer import Explainer
+from workbench.app.leash import Leash
 from workbench.app.view.board import Board, Column, bounds
 from workbench.samples import Samples
 from workbench.tokenizing import Tokenizer, tokenizer_for
@@ -33,10 +30,6 @@ Progress = Callable[[int, str], None]
 JOBS = min(4, os.cpu_count() or 1)
 PRELOAD = ("numpy", "math_verify", "rewards.tracing.explaining")
 """What many rewards import: loaded once in the template process, so that a run does not pay for it."""
-
-
-class Stopped(Exception):
-    """Work that was ended because its result is no longer wanted."""
 
 
 class Engine(Protocol):
@@ -54,55 +47,13 @@ class Engine(Protocol):
         """The partial credit of one row, as `explain --format json` gives it; raises as `score` does."""
 
     def stop(self) -> None:
-        """End what runs, now, from any thread; a `score` or `explain` under way raises Stopped."""
+        """End scoring, now, from any thread; a `score` under way raises Stopped."""
 
-
-class Leash(Runner):
-    """A runner for one piece of work: forks from `runner`'s template, and can be cut from any thread."""
-
-    def __init__(self, runner: Runner) -> None:
-        self._runner = runner  # not Runner.__init__: the template is the other runner's
-        self._pids: set[int] = set()
-        self._guard = threading.Lock()
-        self.is_cut = False
-
-    def fork(self, batch: Batch | None) -> tuple[int, socket.socket, socket.socket]:
-        """A worker as of the runner.
-
-        Raises:
-            Stopped: the leash was cut.
-        """
-        if self.is_cut:
-            raise Stopped
-        pid, connection, life = self._runner.fork(batch)
-        if not self._hold_pid(pid):
-            self._runner.end(pid)
-            connection.close()
-            life.close()
-            raise Stopped
-        return pid, connection, life
-
-    def _hold_pid(self, pid: int) -> bool:
-        with self._guard:
-            self._pids.add(pid)
-            return not self.is_cut
-
-    def end(self, pid: int) -> None:
-        """Kill a worker."""
-        with self._guard:
-            self._pids.discard(pid)
-        self._runner.end(pid)
-
-    def cut(self) -> None:
-        """Kill all workers now, and let no more be made."""
-        with self._guard:
-            self.is_cut = True
-            pids, self._pids = self._pids, set()
-        for pid in pids:
-            self._runner.end(pid)
+    def stop_explaining(self) -> None:
+        """The same for `explain`."""
 
     def close(self) -> None:
-        """Nothing to end: the template belongs to the runner."""
+        """End all processes of this engine."""
 
 
 class ProcessEngine:
@@ -110,8 +61,8 @@ class ProcessEngine:
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
-        self._lock = threading.Lock()
-        self._leashes: set[Leash] = set()
+        self._explainer = Explainer(runner)
+        self._scoring: Leash | None = None
 
     def score(self, target: str, samples: Samples, progress: Progress) -> Board:
         """See `Engine`."""
@@ -125,43 +76,30 @@ class ProcessEngine:
             if unfinished:
                 progress(len(left) - len(unfinished), unfinished[0])
 
-        with self._leash() as leash:
-            table = score(
-                target, samples, runner=leash, tokenizer=_tokenizer(target), progress=step, jobs=JOBS
-            )
+        leash = self._scoring = Leash(self._runner)
+        with leash.watched():
+            tokenizer = _tokenizer(target)
+            table = score(target, samples, runner=leash, tokenizer=tokenizer, progress=step, jobs=JOBS)
         return board_of(table, samples)
 
     def explain(self, target: str, samples: Samples, row: int) -> Mapping[str, Any]:
         """See `Engine`."""
-        from workbench.explanation import explain
-
-        with self._leash() as leash:
-            found = list(explain(target, samples, [row], leash, tokenizer=_tokenizer(target)))
-        return found[0].to_json()
+        return self._explainer.explain(target, samples, row, _tokenizer(target))
 
     def stop(self) -> None:
         """See `Engine`."""
-        with self._lock:
-            leashes = list(self._leashes)
-        for leash in leashes:
+        leash = self._scoring
+        if leash is not None:
             leash.cut()
 
-    @contextmanager
-    def _leash(self) -> Iterator[Leash]:
-        leash = Leash(self._runner)
-        with self._lock:
-            self._leashes.add(leash)
-        try:
-            yield leash
-        except RewardWorkbenchError as error:
-            if leash.is_cut:  # what a killed worker looks like from outside
-                raise Stopped from error
-            raise
-        finally:
-            with self._lock:
-                self._leashes.discard(leash)
-        if leash.is_cut:
-            raise Stopped
+    def stop_explaining(self) -> None:
+        """See `Engine`."""
+        self._explainer.stop()
+
+    def close(self) -> None:
+        """See `Engine`."""
+        self.stop()
+        self._explainer.close()
 
 
 def _tokenizer(target: str) -> Tokenizer | None:

@@ -20,7 +20,7 @@ from starlette.routing import BaseRoute, Route
 from rewards.errors import RewardWorkbenchError, UsageError, WorkerError
 from workbench.app.bench import Bench
 from workbench.app.desk import Desk
-from workbench.app.engine import Stopped
+from workbench.app.leash import Stopped
 from workbench.app.state import desk_state
 from workbench.app.view.credits import credits_view
 from workbench.app.view.row import row_detail

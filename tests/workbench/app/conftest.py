@@ -17,7 +17,7 @@ from rewards.errors import LoadError
 from rewards.groups import advantages, totals
 from workbench.app.bench import Bench
 from workbench.app.desk import Desk
-from workbench.app.engine import Stopped
+from workbench.app.leash import Stopped
 from workbench.app.project_files import open_project
 from workbench.app.view.board import Board, Column, bounds
 
@@ -126,6 +126,9 @@ def make_board() -> MakeBoard:
     return make
 
 
+SLOW_ROW = 5
+
+
 class FakeEngine:
     """Does what the text says: `BROKEN` cannot be loaded, `SLOW` runs until it is stopped."""
 
@@ -134,6 +137,8 @@ class FakeEngine:
         self.targets: list[str] = []
         self.stopped = threading.Event()
         self.running = threading.Event()
+        self.explaining = threading.Event()
+        self.explaining_stopped = threading.Event()
 
     def score(self, target: str, samples: Any, progress: Any) -> Board:
         self.stopped.clear()
@@ -154,6 +159,10 @@ class FakeEngine:
         )
 
     def explain(self, target: str, samples: Any, row: int) -> Mapping[str, Any]:
+        if row == SLOW_ROW:
+            self.explaining.set()
+            self.explaining_stopped.wait(20)
+            raise Stopped
         credit = {"name": "tag", "points": 1.0, "of": 1.0, "line": 2, "spans": [[0, 3]]}
         return {
             "row": row,
@@ -162,6 +171,13 @@ class FakeEngine:
 
     def stop(self) -> None:
         self.stopped.set()
+
+    def stop_explaining(self) -> None:
+        self.explaining_stopped.set()
+
+    def close(self) -> None:
+        self.stop()
+        self.stop_explaining()
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from rewards.errors import UsageError
 from workbench.app.bench import MAX_DESKS, Bench
 from workbench.app.desk import Desk
+from workbench.app.leash import Stopped
 from workbench.app.view.rows import View
 
 Wait = Callable[..., None]
@@ -218,3 +220,20 @@ def test_rows_come_in_the_order_asked_for(desk: Desk) -> None:
     shown, rows = desk.rows(View(down=True))
     assert shown.run == 1
     assert rows.tolist() == [5, 4, 3, 2, 1, 0]
+
+
+def test_an_explanation_that_hangs_makes_way_for_the_next(desk: Desk, engine: Any) -> None:
+    stopped: list[bool] = []
+
+    def hang() -> None:
+        try:
+            desk.explain(5)
+        except Stopped:
+            stopped.append(True)
+
+    thread = threading.Thread(target=hang)
+    thread.start()
+    assert engine.explaining.wait(10)
+    assert desk.explain(1)[1]["row"] == 1
+    thread.join(10)
+    assert stopped == [True]

@@ -11,7 +11,8 @@ import pytest
 
 from rewards.errors import LoadError, MissingColumnError
 from rewards.running import Runner
-from workbench.app.engine import ProcessEngine, Stopped, held
+from workbench.app.engine import ProcessEngine, held
+from workbench.app.leash import Stopped
 from workbench.samples import Samples, read_samples
 
 
@@ -85,3 +86,27 @@ def test_stopping_ends_only_what_ran_and_the_next_run_works(
 
 def test_the_rows_are_sent_to_the_template_once(runner: Runner, samples: Samples) -> None:
     assert samples.batch() is samples.batch()
+
+
+def test_rows_are_explained_by_a_warm_process(runner: Runner, project: Path, samples: Samples) -> None:
+    engine = ProcessEngine(runner)
+    first = engine.explain(str(project), samples, 0)
+    shaped = first["rewards"][0]
+    assert (shaped["score"], shaped["exact"]) == (1.0, True)
+    assert sum(credit["points"] for credit in shaped["credits"]) == 1.0
+    warm = engine._explainer._warm
+    assert engine.explain(str(project), samples, 2)["rewards"][1]["score"] is None
+    assert engine._explainer._warm is warm
+    engine.close()
+
+
+def test_an_explanation_that_hangs_is_stopped(runner: Runner, project: Path, samples: Samples) -> None:
+    (project / "rewards.py").write_text(
+        "def shaped(completions, **kwargs):\n    while True:\n        pass\n\n\n"
+        "def correct(completions, **kwargs):\n    return [0.0] * len(completions)\n"
+    )
+    engine = ProcessEngine(runner)
+    threading.Timer(0.4, engine.stop_explaining).start()
+    with pytest.raises(Stopped):
+        engine.explain(str(project), samples, 0)
+    engine.close()

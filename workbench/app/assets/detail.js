@@ -64,9 +64,9 @@
   const drawText = () => {
     const { detail, credits } = current;
     const head = el('div', { class: 'rw-text-head' },
-      el('b', {}, `#${detail.row}`), el('span', {}, `group ${detail.group.name}`),
+      el('b', {}, `#${detail.row}`), el('span', { class: 'rw-shrinks', title: detail.group.name }, `group ${detail.group.name}`),
       detail.label ? el('i', { class: `rw-label rw-label-${detail.label}` }, detail.label) : null,
-      el('span', { class: 'rw-gap' }), el('span', {}, RW.plural(detail.length, 'character')),
+      el('span', { class: 'rw-gap' }), el('span', { class: 'rw-shrinks' }, RW.plural(detail.length, 'character')),
       el('button', { type: 'button', class: 'rw-button rw-quiet', id: 'rw-invisible', 'aria-pressed': String(invisible), title: 'Show invisible characters (i)', onclick: () => RW.toggleInvisible() }, '\u00b6'));
     const prompt = el('details', { class: 'rw-prompt', open: RW.keep(localStorage, 'rw-prompt') === 'open' },
       el('summary', {}, el('span', { class: 'rw-key' }, 'prompt'), el('span', { class: 'rw-first' }, detail.prompt.at(-1)?.[1] ?? '')),
@@ -127,11 +127,11 @@
     const { detail, credits, why } = current;
     const box = $('rw-credits');
     const explained = new Map((credits?.rewards ?? []).map((reward) => [reward.name, reward]));
-    box.replaceChildren(
+    box.replaceChildren(...[
       ...detail.scores.map((score, index) => drawReward(score, explained.get(score.name), RW.state.shown.columns[index])),
       el('div', { class: 'rw-sum' }, el('b', {}, 'total'), el('b', { class: 'rw-figure' }, number(detail.total))),
       why ? el('p', { class: 'rw-why', role: 'alert' }, `No partial credit: ${why}`) : null,
-      drawGroup(detail));
+      drawGroup(detail)].filter(Boolean));
     const paying = [...explained.values()].filter((reward) => !reward.file || reward.file === RW.file).flatMap((reward) => reward.credits.filter((credit) => credit.line && credit.points)
       .map((credit) => ({ line: credit.line, text: `${reward.name}: ${signed(credit.points)}` })));
     RW.markLines('paid', paying);
@@ -141,7 +141,7 @@
     const value = el('b', { class: 'rw-figure rw-score-pill' }, score.score === null ? 'None' : score.score === '!' ? 'failed' : number(score.score));
     RW.shade(value, score.score, column?.low ?? 0, column?.high ?? 1);
     const times = typeof score.weight === 'number' && score.weight !== 1 && score.weighted !== null
-      ? el('span', { class: 'rw-times' }, `\u00d7 ${number(score.weight, 2)} = ${number(score.weighted)}`) : null;
+      ? el('span', { class: 'rw-times' }, `\u00d7${Number(score.weight.toFixed(2))} = ${number(score.weighted, 2)}`) : null;
     const credits = explained?.credits ?? [];
     const missed = explained?.missed ?? [];
     const file = explained?.file ?? null;

@@ -138,9 +138,15 @@
       ...shown.columns.map((column) => [`reward:${column.name}`, RW.alias(column.name), 'rw-c-score', column]),
       ['total', 'total', 'rw-c-score rw-c-total'], ['advantage', 'adv', 'rw-c-adv']];
     const longest = (name) => Math.max(...name.split('_').map((part, index, all) => part.length + (index < all.length - 1 ? 1 : 0)));
-    const widths = shown.columns.map((column) => Math.min(98, Math.max(58, Math.round(longest(RW.alias(column.name)) * 6.6) + 22)));
-    $('rw-grid').style.setProperty('--columns', `44px 52px minmax(150px, 1fr) ${widths.map((width) => `${width}px`).join(' ')} 60px 58px`);
-    $('rw-grid').style.setProperty('--least', `${44 + 52 + 150 + 118 + widths.reduce((sum, width) => sum + width, 0)}px`);
+    const wanted = shown.columns.map((column) => Math.min(96, Math.max(54, Math.round(longest(RW.alias(column.name)) * 6.4) + 20)));
+    const room = $('rw-grid').clientWidth || 700;
+    const needed = (list) => list.reduce((sum, width) => sum + width, 0) + 156;
+    const narrow = needed(wanted) + 52 + 170 > room; // then names are cut and the group is left out
+    const widths = narrow ? wanted.map((width) => Math.min(width, 66)) : wanted;
+    const [group, text] = narrow ? [0, 130] : [52, 150];
+    $('rw-grid').classList.toggle('rw-narrow', narrow);
+    $('rw-grid').style.setProperty('--columns', `42px ${group}px minmax(${text}px, 1fr) ${widths.map((width) => `${width}px`).join(' ')} 58px 56px`);
+    $('rw-grid').style.setProperty('--least', `${needed(widths) + group + text}px`);
     $('rw-grid').setAttribute('aria-colcount', columns.length);
     const described = JSON.stringify([columns.map((column) => column[0]), RW.view.sort, RW.view.down, shown.columns]);
     if ($('rw-head').dataset.shown === described) return;
@@ -232,6 +238,7 @@
     const grid = $('rw-grid');
     grid.addEventListener('scroll', () => requestAnimationFrame(draw), { passive: true });
     new ResizeObserver(() => {
+      if (shown) drawHead();
       const width = $('rw-head').querySelector('.rw-c-text')?.clientWidth ?? textWidth;
       if (Math.abs(width - textWidth) > 4) { textWidth = width; for (const node of drawn.values()) node.remove(); drawn.clear(); }
       draw();
