@@ -1,6 +1,9 @@
+import pytest
+
 SOURCE = "def reward(completions, solution, **kwargs): return [1.0 for _ in completions]"
 
 
+@pytest.mark.guide("G6")
 def test_required_argument_without_column_is_named_with_the_columns_and_the_likely_one(check):
     [finding] = check(SOURCE, "RW102")
     assert "requires the column 'solution'" in finding.message

@@ -1,3 +1,5 @@
+import pytest
+
 LAST_WORD = """
 def reward(completions, **kwargs):
     scores = []
@@ -17,6 +19,7 @@ def test_exception_on_an_empty_completion_is_found_though_no_sample_is_empty(che
     assert finding.evidence.got == "IndexError: list index out of range (rewards.py:5)"
 
 
+@pytest.mark.guide("G24")
 def test_failing_sample_is_shrunk_to_what_makes_it_fail(check):
     source = """
     def reward(completions, **kwargs):

@@ -1,3 +1,7 @@
+import pytest
+
+
+@pytest.mark.guide("G6")
 def test_function_without_keyword_rest_is_refused_with_its_signature(check):
     [finding] = check("def reward(completions): return [1.0 for _ in completions]", "RW101")
     assert finding.severity == "error"
