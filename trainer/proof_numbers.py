@@ -46,9 +46,8 @@ def same_bits(left: Tensor, right: Tensor) -> bool:
 
     if left.dtype != right.dtype or left.shape != right.shape:
         return False
-    return torch.equal(
-        left.contiguous().reshape(-1).view(torch.uint8), right.contiguous().reshape(-1).view(torch.uint8)
-    )
+    bits = [tensor.contiguous().reshape(-1).view(torch.uint8) for tensor in (left, right)]
+    return bool((bits[0] == bits[1]).all())
 
 
 def retention_parts(base: Tensor, merged: Tensor, delta: Tensor) -> tuple[float, float]:
