@@ -24,10 +24,11 @@ def digest(value: Any) -> str:
 
 
 def local_files(path: Path, root: Path) -> list[Path]:
-    """`path` and all files below `root` that it imports, sorted; imports inside functions count too."""
+    """`path` and all files below `root` or beside it that it imports, sorted; imports inside functions count too."""
     found: set[Path] = set()
     pending = [path.resolve()]
     root = root.resolve()
+    folder = path.resolve().parent
     while pending:
         current = pending.pop()
         if current in found:
@@ -35,7 +36,8 @@ def local_files(path: Path, root: Path) -> list[Path]:
         found.add(current)
         tree = _parse(current)
         if tree is not None:
-            pending += _imports(tree, current, root)
+            for base in {root, folder}:
+                pending += _imports(tree, current, base)
     return sorted(found)
 
 

@@ -82,7 +82,8 @@ class Seal:
     """What was proved.
 
     `settings` are the keys of `[set]` that the fingerprint covers; `findings` the objects of `check --format
-    json`; `quick` says that only the quick checks ran; `created` is a time in ISO 8601.
+    json`; `quick` says that only the quick checks ran; `created` is a time in ISO 8601; `source` is the digest of
+    the files as they were (`rewards.sources`), by which an unchanged set is known without loading it.
     """
 
     target: str
@@ -97,6 +98,7 @@ class Seal:
     environment: dict[str, Any] = field(default_factory=dict)
     quick: bool = False
     created: str = ""
+    source: str = ""
 
     @property
     def strength(self) -> Strength:
@@ -122,6 +124,7 @@ def seal_of(
     waivers: Sequence[Mapping[str, Any]] = (),
     environment: Mapping[str, Any] | None = None,
     quick: bool = False,
+    source: str = "",
 ) -> Seal:
     """The seal of a set as it is described, with what was checked; nothing is written.
 
@@ -134,6 +137,7 @@ def seal_of(
         waivers: the waivers in force.
         environment: default: that of this process, `here()`.
         quick: only the quick checks ran.
+        source: `rewards.sources.source_digest` of the target.
     """
     return Seal(
         target=Path(description.target).name or description.target,
@@ -151,6 +155,7 @@ def seal_of(
         environment=dict(here() if environment is None else environment),
         quick=quick,
         created=created,
+        source=source,
     )
 
 

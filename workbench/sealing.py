@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from rewards.errors import SealError
 from rewards.seal import SealedCheck, SealedSamples, SkippedCheck, read_seal, seal_of, verify, write_seal
+from rewards.sources import source_digest
+from rewards.targets import parse_target
 
 if TYPE_CHECKING:
     from rewards.running import Runner
@@ -64,6 +66,7 @@ def make_seal(report: Report, samples: Samples | None, *, created: str | None = 
             for f in waived
         ],
         quick=report.quick,
+        source=source_digest(parse_target(report.description.target)),
     )
 
 
@@ -109,14 +112,18 @@ def _relative(path: Path, root: Path) -> str:
 def verify_seal(target: str, *, runner: Runner | None = None) -> Seal:
     """Read the seal of a target and hold it against the code as it is now. No samples are read, no reward is called.
 
+    Where files and manifest are as they were, nothing is loaded; else the set is, to tell what changed.
+
     Raises:
         SealError: there is no seal, it is damaged, or the set changed since; says what.
         TargetError, ManifestError, LoadError: the target cannot be loaded.
     """
+    parsed = parse_target(target)
+    seal = read_seal(parsed.seal_path)
+    if seal.source and seal.source == source_digest(parsed):
+        return seal
     from rewards.running import Runner
-    from rewards.targets import parse_target
 
-    seal = read_seal(parse_target(target).seal_path)
     if runner is None:
         with Runner() as own:
             description = own.inspect(target)
