@@ -1,4 +1,4 @@
-"""The toy model: a chat model of 0.2 million weights that is built and taught in seconds.
+"""The toy model: a chat model of 0.1 million weights that is built and taught in seconds.
 
 It turns the whole path (train, merge, compare) where no real model is wanted: tests, a first look. It
 answers one kind of question, sums of one-digit numbers, and was taught to answer them badly on purpose:
