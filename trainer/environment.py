@@ -10,7 +10,7 @@ import warnings
 from importlib import metadata
 from typing import Any, Literal
 
-from rewards.errors import MissingExtraError
+from rewards.errors import MissingExtraError, UsageError
 
 Device = Literal["cpu", "cuda", "mps"]
 
@@ -49,6 +49,8 @@ def prepare_process() -> None:
     """
     for name, value in SILENT.items():
         os.environ.setdefault(name, value)
+    # A run is one process on one GPU; TRL refuses to start where it sees several.
+    os.environ.setdefault("CUDA_VISIBLE_DEVICES", "0")
 
 
 def quiet_libraries() -> None:
@@ -92,6 +94,17 @@ def choose_threads(asked: int, *, tiny: bool) -> int:
         return 1
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     return max(1, min(MOST_THREADS, usable_cores() - round(load)))
+
+
+def require_one_process() -> None:
+    """See that no launcher has started several processes.
+
+    Raises:
+        UsageError: one has.
+    """
+    processes = os.environ.get("WORLD_SIZE", "1")
+    if processes not in ("", "1"):
+        raise UsageError(f"a run is one process, but a launcher started {processes} of them (WORLD_SIZE)")
 
 
 def use_threads(count: int) -> None:

@@ -38,8 +38,10 @@ class Progress:
     def __init__(self, total: int, done: int = 0, *, terminal: bool | None = None) -> None:
         self.total = total
         self._from = done
-        self._started = time.monotonic()
-        self._said = self._started
+        self._first: float | None = (
+            None  # when the first step was done: it holds the warming up, and is no measure
+        )
+        self._said = time.monotonic()
         self._every = max(1, total // 10)
         self._bar: Any = None
         if sys.stderr.isatty() if terminal is None else terminal:
@@ -47,6 +49,8 @@ class Progress:
 
     def show(self, step: int, text: str, *, last: bool = False) -> None:
         """Show that `step` is done; `text` says how it went."""
+        if self._first is None:
+            self._first = time.monotonic()
         if self._bar is not None:
             self._bar.update(self._task, completed=step, description=text)
             return
@@ -68,9 +72,9 @@ class Progress:
             self._bar.stop()
 
     def _remaining(self, step: int) -> str:
-        if step >= self.total or step <= self._from:
+        if self._first is None or step >= self.total or step <= self._from + 1:
             return ""
-        left = (time.monotonic() - self._started) / (step - self._from) * (self.total - step)
+        left = (time.monotonic() - self._first) / (step - self._from - 1) * (self.total - step)
         return f"  ({duration(left)} left)"
 
 

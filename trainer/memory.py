@@ -172,7 +172,7 @@ def device_memory(settings: Settings) -> int | None:
     """Bytes of the device a run computes on."""
     from trainer.environment import memory_bytes
 
-    if settings.device == "cuda" and not settings.trl.get("use_cpu"):
+    if settings.device == "cuda":
         import torch
 
         return int(torch.cuda.get_device_properties(0).total_memory)

@@ -96,7 +96,7 @@ SMALL_GPU = Preset(
 
 LARGE_GPU = Preset(
     name="large-gpu",
-    about="aims at speed: one or more GPUs of 40 GB and above, generation by vLLM",
+    about="aims at speed: a GPU of 40 GB and above, generation by vLLM",
     settings={
         **_OLD_RECIPE,
         "learning_rate": 1e-5,

@@ -21,7 +21,7 @@ from rewards.rewardset import RewardSet
 from trainer.backends.transformers import Policy, load_policy, policy_tokenizer_of
 from trainer.completions import Recorder
 from trainer.data import fit_to_model, load_data, order, to_dataset
-from trainer.environment import choose_threads, quiet_libraries, use_threads
+from trainer.environment import choose_threads, quiet_libraries, require_one_process, use_threads
 from trainer.job import Job, Request, make_job, prepare_job, replan, require_seal, seal_state, the_stage
 from trainer.journal import Journal, Progress, as_callback, duration, say
 from trainer.models import resolve_model
@@ -70,6 +70,7 @@ def train(request: Request) -> Outcome:
         RewardWorkbenchError: wrong use, an unsealed set, or a run that had to stop; one sentence.
     """
     quiet_libraries()
+    require_one_process()
     if request.resume:
         return _resume(request)
     job = prepare_job(request)
@@ -317,6 +318,9 @@ def write_card(run: RunDir) -> None:
 
 
 def _note_failure(run: RunDir, error: BaseException) -> None:
+    if isinstance(error, KeyboardInterrupt):
+        run.update_stage(0, status=STOPPED, reason="interrupted")
+        return
     reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     run.update_stage(0, status=FAILED, reason=reason)
     if isinstance(error, (TooManyFailures, ShortfallError)) and run.last_checkpoint():

@@ -237,7 +237,7 @@ def resolve(
     return Settings(
         preset=preset.name,
         model=chosen,
-        device=device,
+        device="cpu" if trl.get("use_cpu") else device,
         lora=lora,
         own=own,
         trl=trl,
@@ -339,15 +339,17 @@ def _explain(error: ValidationError, model: type[BaseModel]) -> str:
 def _for_device(values: Mapping[str, Any], device: Device, preset: str, notes: list[str]) -> dict[str, Any]:
     """The TRL settings as this device can take them."""
     trl = dict(values)
-    on_cpu = device == "cpu" or preset == "cpu"
+    on_cpu = device == "cpu" or preset == "cpu" or bool(trl.get("use_cpu"))
+    if on_cpu and device != "cpu":
+        notes.append("there is a GPU here that this run leaves alone: preset small-gpu or large-gpu uses it")
     if on_cpu:
         trl["use_cpu"] = True
         trl["dataloader_pin_memory"] = False
         if preset != "cpu" and trl.get("bf16"):
-            notes.append("there is no GPU here: bf16 is off and the CPU is used")
+            notes.append("the CPU is used, so bf16 is off")
             trl["bf16"] = False
         trl.setdefault("bf16", False)
-    if trl.get("use_vllm") and device != "cuda":
+    if trl.get("use_vllm") and (on_cpu or device != "cuda"):
         notes.append("vLLM needs a GPU: generation is done by transformers")
         trl["use_vllm"] = False
     eight_bit = str(trl.get("optim", "")) in ("adamw_8bit", "adamw_bnb_8bit", "paged_adamw_8bit")

@@ -207,3 +207,23 @@ def test_set_values_are_read_as_toml_and_else_as_text() -> None:
 def test_settings_presets_and_run_folder_load_without_torch() -> None:
     code = "import sys, trainer.settings, trainer.presets, trainer.rundir; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_cpu_preset_leaves_a_gpu_alone_and_says_so() -> None:
+    found = resolve(TrainSettings(model="m"), device="cuda")
+    assert (found.device, found.trl["use_cpu"]) == ("cpu", True)
+    assert (
+        "there is a GPU here that this run leaves alone: preset small-gpu or large-gpu uses it" in found.notes
+    )
+
+
+def test_gpu_presets_on_a_gpu_keep_bf16_and_vllm() -> None:
+    found = resolve(TrainSettings(model="m", preset="large-gpu"), device="cuda")
+    assert (found.device, found.trl["bf16"], found.trl["use_vllm"]) == ("cuda", True, True)
+    assert "use_cpu" not in found.trl
+
+
+def test_vllm_that_is_not_installed_is_answered_with_its_install_line() -> None:
+    found = resolve(TrainSettings(model="m", preset="large-gpu"), device="cuda")
+    with pytest.raises(MissingExtraError, match=r"pip install 'reward-workbench\[vllm\]'"):
+        check_with_trl(found)

@@ -48,7 +48,7 @@ def weights_dtype(settings: Settings) -> str:
     """float32 on a CPU (LoRA layers stay in it anyway); on a GPU bfloat16 where it has it, else float16."""
     if settings.own.dtype != "auto":
         return settings.own.dtype
-    if settings.device == "cuda" and not settings.trl.get("use_cpu"):
+    if settings.device == "cuda":
         import torch
 
         return "bfloat16" if torch.cuda.is_bf16_supported() else "float16"
@@ -59,11 +59,7 @@ def attention_implementation(settings: Settings) -> str | None:
     """Flash attention 2 where GPU and package have it, else torch's own (None lets transformers choose)."""
     if settings.own.attention != "auto":
         return settings.own.attention
-    if (
-        settings.device == "cuda"
-        and not settings.trl.get("use_cpu")
-        and importlib.util.find_spec("flash_attn")
-    ):
+    if settings.device == "cuda" and importlib.util.find_spec("flash_attn"):
         import torch
 
         if torch.cuda.get_device_capability()[0] >= 8:
