@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from rewards.tracing.places import Places
+from rewards.tracing.places import Places, is_match
 from rewards.tracing.provenance import Origin, hard_test, plain
 
 _DEEPEST = 30
@@ -71,7 +70,7 @@ class Evidence:
             place = self.places.of(thing)
             if place is not None:
                 self._add(place.span(0, len(thing)), place.approximate, matched=False)
-        elif isinstance(thing, re.Match):
+        elif is_match(thing):
             self._match(thing)
         elif type(thing) in (list, tuple):
             origin = self.places.state.identified(thing)
@@ -119,7 +118,7 @@ class Evidence:
     def _on_pick(self, origin: Origin, depth: int) -> None:
         self._each((part for _, part in origin.parts[0]), depth)
 
-    def _match(self, match: re.Match[str]) -> None:
+    def _match(self, match: Any) -> None:
         if type(match.string) is not str:
             return
         place = self.places.of(match.string, search=True)
@@ -155,14 +154,14 @@ class Evidence:
         receiver, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
         if type(receiver) is str and self._text_test(receiver, name, parts, origin.value):
             return
-        if isinstance(receiver, re.Match):
+        if is_match(receiver):
             self._gather(receiver, depth)
             return
         if name == "findall":
             for place, whole in self.places.found_by(origin):
                 self._add(whole, place is not None and place.approximate)
             return
-        if isinstance(origin.value, re.Match):
+        if is_match(origin.value):
             self._match(origin.value)
             return
         if name in ("split", "rsplit", "splitlines", "partition", "rpartition"):

@@ -27,7 +27,9 @@ from rewards.contract import (
     is_async,
 )
 from rewards.rewardset import RewardSet
-from rewards.tracing.explanation import Credit, Reader, RewardExplanation, strict
+from rewards.tracing.explanation import Credit, Line, Reader, RewardExplanation, strict
+from rewards.tracing.importable import traceable
+from rewards.tracing.nodes import FILES
 from rewards.tracing.performing import watched
 from rewards.tracing.provenance import Origin, plain
 from rewards.tracing.recorder import recording
@@ -103,6 +105,38 @@ def array_item(array: Any, row: int) -> Origin | None:
     return Origin("load", value, made.node if made is not None else STATE.left_at)
 
 
+class Run:
+    """One recorded call to a reward; what it left behind can be read for every row of the call.
+
+    Args:
+        rewards: the traced set.
+        name: the reward.
+        batch: the rows of the call; the reward gets a copy.
+    """
+
+    def __init__(self, rewards: RewardSet, name: str, batch: Batch) -> None:
+        self.name = name
+        function = traceable(rewards.function(name))
+        self.captured = _Captured(function)
+        self.batch = own_copy(batch)
+        self.file = _file_of(rewards, name)
+        self.function_name = _function_name(function)
+        began = time.perf_counter()
+        with recording():
+            self.result = call(
+                self.captured, self.batch, params=rewards.entry(name).params, record_credits=True
+            )
+        self.seconds = time.perf_counter() - began
+        self._state = dict(STATE.__dict__)
+        self._hits = [(file, list(file.hits)) for file in FILES]
+
+    def restore(self) -> None:
+        """Bring back what this call recorded."""
+        STATE.__dict__.update(self._state)
+        for file, hits in self._hits:
+            file.hits[:] = hits
+
+
 class Explainer:
     """Explains rows of one target; keeps the loaded sets and the scores of whole calls.
 
@@ -116,6 +150,7 @@ class Explainer:
         self.traced = load(transform=instrument)
         self._batch: Batch | None = None
         self._whole: dict[tuple[str, tuple[int, ...]], CallResult] = {}
+        self._kept: tuple[tuple[str, tuple[int, ...]], Run] | None = None
 
     def explain(
         self, name: str, batch: Batch, row: int, rows: Sequence[int] | None = None
@@ -132,16 +167,23 @@ class Explainer:
         at = together.index(row)
         whole = self._scores(name, batch, together)
         wanted = (float(whole.scores[at]), int(whole.status[at]))
-        alone = self._record(self.traced, name, batch.rows([row]), 0, wanted)
+        alone = self._read(Run(self.traced, name, batch.rows([row])), 0, wanted)
         if alone.same or len(together) == 1:
             return self._finish(alone, whole, at, len(together), alone=True)
-        fresh = self.load(transform=instrument)
-        inside = self._record(fresh, name, batch.rows(together), at, wanted)
+        inside = self._read(self._inside(name, batch, together), at, wanted)
         return self._finish(inside if inside.same else alone, whole, at, len(together), alone=not inside.same)
+
+    def _inside(self, name: str, batch: Batch, together: tuple[int, ...]) -> Run:
+        """The recorded call with all rows; kept, because the next row will ask for it again."""
+        key = (name, together)
+        if self._kept is None or self._kept[0] != key:
+            self._kept = None  # make room first
+            self._kept = (key, Run(self.load(transform=instrument), name, batch.rows(together)))
+        return self._kept[1]
 
     def _scores(self, name: str, batch: Batch, together: tuple[int, ...]) -> CallResult:
         if batch is not self._batch:
-            self._batch = batch
+            self._batch, self._kept = batch, None
             self._whole.clear()
         key = (name, together)
         if key not in self._whole:
@@ -154,26 +196,29 @@ class Explainer:
             )
         return self._whole[key]
 
-    def _record(self, rewards: RewardSet, name: str, batch: Batch, at: int, wanted: Any) -> _Recorded:
-        entry, function = rewards.entry(name), rewards.function(name)
-        captured = _Captured(function)
-        batch = own_copy(batch)
-        began = time.perf_counter()
-        with recording():
-            result = call(captured, batch, params=entry.params)
-        seconds = time.perf_counter() - began
+    def _read(self, run: Run, at: int, wanted: tuple[float, int]) -> _Recorded:
+        """What a recorded call gave for its row `at`."""
+        run.restore()
+        result = run.result
         same = _same_score((float(result.scores[at]), int(result.status[at])), wanted)
-        text = completion_text(batch.completions[at])
-        columns = [values[at] for values in batch.columns.values()]
-        foreign = [value for value in columns if isinstance(value, str)]
-        reader = Reader(STATE, text, _file_of(rewards, name), _function_name(function), foreign)
+        columns = [values[at] for values in run.batch.columns.values()]
+        reader = Reader(
+            STATE,
+            completion_text(run.batch.completions[at]),
+            run.file,
+            run.function_name,
+            [value for value in columns if isinstance(value, str)],
+        )
         credits: tuple[Credit, ...] = ()
         missed: tuple[Credit, ...] = ()
         if result.status[at] == Status.NUMBER:
-            origin = captured.origin(at)
+            origin = run.captured.origin(at)
             if origin is not None:
                 credits, missed = reader.credits(origin)
-        return _Recorded(name, result, at, same, credits, missed, reader.lines(), seconds, STATE.gave_up)
+            if len(credits) <= 1 and result.credits:
+                named = _named(result.credits[at], float(result.scores[at]))
+                credits = credits if {one.name for one in named} <= {one.name for one in credits} else named
+        return _Recorded(run, at, same, credits, missed, reader.lines())
 
     def _finish(
         self, recorded: _Recorded, whole: CallResult, at: int, rows: int, *, alone: bool
@@ -201,24 +246,38 @@ class _Recorded:
 
     def __init__(
         self,
-        name: str,
-        result: CallResult,
+        run: Run,
         at: int,
         same: bool,
         credits: tuple[Credit, ...],
         missed: tuple[Credit, ...],
-        lines: Any,
-        seconds: float,
-        gave_up: bool,
+        lines: tuple[Line, ...],
     ) -> None:
-        self.name = name
-        self.score = result.scores[at]
+        self.name = run.name
+        self.score = run.result.scores[at]
         self.same = same
         self.credits = credits
         self.missed = missed
         self.lines = lines
-        self.seconds = seconds
-        self.gave_up = gave_up
+        self.seconds = run.seconds
+        self.gave_up = STATE.gave_up
+
+
+def _named(credits: list[dict[str, Any]], score: float) -> tuple[Credit, ...]:
+    """Named credits given in code that is not followed, where they make up the score."""
+    if not credits or abs(sum(credit["points"] for credit in credits) - score) > 1e-9 * max(1.0, abs(score)):
+        return ()
+    return tuple(
+        Credit(
+            credit["name"],
+            credit["points"],
+            credit["of"],
+            None,
+            spans=tuple((start, end) for start, end in credit["spans"]),
+            note=credit["note"],
+        )
+        for credit in credits
+    )
 
 
 def _notes(recorded: _Recorded, whole: CallResult, called: int, rows: int) -> list[str]:

@@ -8,6 +8,7 @@ searched for in the completion, and what is found that way is called approximate
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -54,6 +55,43 @@ class Place:
         if self.offset is not None:
             return tuple(range(self.offset, self.offset + self.length))
         return self.positions or ()
+
+
+def is_match(thing: Any) -> bool:
+    """True for a match of `re`, and of the `regex` package, which has the same interface."""
+    if isinstance(thing, re.Match):
+        return True
+    return type(thing).__name__ == "Match" and type(thing).__module__ in ("_regex", "regex")
+
+
+def is_pattern(thing: Any) -> bool:
+    """True for a compiled pattern of `re` or `regex`."""
+    if isinstance(thing, re.Pattern):
+        return True
+    return type(thing).__name__ == "Pattern" and type(thing).__module__ in ("_regex", "regex")
+
+
+def receiver_of(origin: Origin) -> Any:
+    """The object whose method was called."""
+    return getattr(origin.parts[0], "__self__", None)
+
+
+def _pattern_and_subject(origin: Origin, behind: int = 0) -> tuple[Any, Any]:
+    """The compiled pattern and the text of a call to `findall`, or to `sub` with `behind` arguments between."""
+    function, raw, named = origin.parts
+    parts = [plain(part) for part in raw]
+    receiver = receiver_of(origin)
+    if is_pattern(receiver):
+        return (receiver, parts[behind]) if len(parts) > behind else (None, None)
+    if len(parts) < 2 + behind:
+        return None, None
+    pattern, subject = parts[0], parts[1 + behind]
+    if type(pattern) is str:
+        flags = plain(named.get("flags", parts[2] if len(parts) > 2 and not behind else 0))
+        module = sys.modules.get(str(function.__module__).split(".")[0])
+        compiled = getattr(module, "compile", None)
+        pattern = compiled(pattern, flags) if compiled is not None and isinstance(flags, int) else None
+    return (pattern, subject) if is_pattern(pattern) else (None, None)
 
 
 class Places:
@@ -123,11 +161,10 @@ class Places:
         name = getattr(function, "__name__", "")
         if type(receiver) is str:
             return self._text_method(name, receiver, parts, text)
-        if isinstance(receiver, re.Match):
+        if is_match(receiver):
             return self._group(receiver, parts[0] if parts else 0)
         if name == "sub":
-            pattern, rest = (receiver, parts) if isinstance(receiver, re.Pattern) else (parts[0], parts[1:])
-            return self._substituted(pattern, rest, text) if len(rest) >= 2 else None
+            return self._substituted(origin, text)
         if function is str and parts and type(parts[0]) is str:
             return self.of(parts[0])
         return None
@@ -177,16 +214,15 @@ class Places:
             else None
         )
 
-    def _substituted(self, pattern: Any, rest: tuple[Any, ...], text: str) -> Place | None:
-        replacement, subject = rest[0], rest[1]
-        if type(replacement) is not str or type(subject) is not str or len(rest) > 2:
-            return None
-        base = self.of(subject)
-        if base is None:
+    def _substituted(self, origin: Origin, text: str) -> Place | None:
+        pattern, subject = _pattern_and_subject(origin, behind=1)
+        replacement = plain(origin.parts[1][0 if is_pattern(receiver_of(origin)) else 1]) if pattern else None
+        base = self.of(subject) if type(subject) is str else None
+        if type(replacement) is not str or base is None:
             return None
         each, at = base.each(), 0
         positions: list[int] = []
-        for match in re.finditer(pattern, subject):
+        for match in pattern.finditer(subject):
             new = match.expand(replacement)
             positions += each[at : match.start()]
             kept = new and subject.find(new, match.start(), match.end())
@@ -225,14 +261,14 @@ class Places:
                 start, stop, step = key.indices(len(container))
                 return base.cut(start, max(start, stop)) if step == 1 else None
             return base.cut(range(len(container))[key], range(len(container))[key] + 1)
-        if isinstance(container, re.Match):
+        if is_match(container):
             return self._group(container, key)
         if type(container) in (list, tuple) and type(key) is int:
             places = self._pieces(container)
             return places[key] if places is not None and -len(places) <= key < len(places) else None
         return None
 
-    def _group(self, match: re.Match[str], group: Any) -> Place | None:
+    def _group(self, match: Any, group: Any) -> Place | None:
         base = self.of(match.string) if type(match.string) is str else None
         if base is None and type(match.string) is str:
             base = self._searched(match.string)
@@ -262,7 +298,7 @@ class Places:
         if type(receiver) is str:
             base = self.of(receiver)
             return self._split(base, receiver, name, items) if base is not None else None
-        if isinstance(receiver, re.Match) and name == "groups":
+        if is_match(receiver) and name == "groups":
             return [self._group(receiver, number + 1) for number in range(len(items))]
         if name == "findall":
             return [place for place, _ in self.found_by(origin)]
@@ -281,17 +317,8 @@ class Places:
 
     def found_by(self, origin: Origin) -> list[tuple[Place | None, tuple[int, int] | None]]:
         """The places of what `findall` found, as it found them: the one group, or the whole match."""
-        function, raw, _ = origin.parts
-        parts = tuple(plain(part) for part in raw)
-        receiver = getattr(function, "__self__", None)
-        if isinstance(receiver, re.Pattern):
-            pattern, subject = receiver, parts[0] if parts else None
-        elif len(parts) >= 2 and type(parts[0]) in (str, re.Pattern):
-            flags = getattr(parts[2], "value", parts[2]) if len(parts) > 2 else 0
-            flags = flags if isinstance(flags, int) else 0
-            pattern = re.compile(parts[0], flags) if type(parts[0]) is str else parts[0]
-            subject = parts[1]
-        else:
+        pattern, subject = _pattern_and_subject(origin)
+        if pattern is None:
             return []
         if type(subject) is not str or len(subject) > _LONGEST:
             return []

@@ -328,3 +328,50 @@ def reward(completions, **kwargs):
 """
     explanation = explain(tmp_path, source, 2)
     assert explanation.exact
+
+
+def test_a_reward_of_an_installed_package_is_explained_from_its_own_code() -> None:
+    rows = batch(["<reasoning>3 + 4</reasoning><answer>7</answer> Bye"])
+    load = functools.partial(RewardSet.load, "rewards.library.incremental:incremental_format")
+    explanation = explain_row(load, "incremental_format", rows, 0)
+    assert points(explanation) == [
+        ("<reasoning>", 0.25),
+        ("</reasoning>", 0.25),
+        ("<answer>", 0.25),
+        ("</answer>", 0.25),
+        ("text after the last tag", -0.003),
+    ]
+    assert explanation.exact
+    assert explanation.lines
+
+
+def test_named_credits_of_called_library_rewards_come_through(tmp_path: Path) -> None:
+    source = """
+from rewards.library.incremental import incremental_format
+
+
+def reward(completions, **kwargs):
+    return incremental_format(completions)
+"""
+    explanation = explain(tmp_path, source, rows=batch(["<reasoning>x</reasoning>", "<answer>"]))
+    assert points(explanation) == [("<reasoning>", 0.25), ("</reasoning>", 0.25)]
+    assert explanation.exact
+
+
+def test_rows_of_one_whole_call_are_read_from_one_recording(tmp_path: Path) -> None:
+    source = """
+CALLS = []
+
+
+def reward(completions, **kwargs):
+    CALLS.append(len(completions))
+    longest = max(len(c[0]["content"]) for c in completions)
+    return [len(c[0]["content"]) / longest + len(CALLS) - 1.0 for c in completions]
+"""
+    file = tmp_path / "r.py"
+    file.write_text(source)
+    explainer = Explainer(functools.partial(RewardSet.load, file))
+    rows = batch()
+    explanations = [explainer.explain("reward", rows, row) for row in range(len(rows))]
+    assert [one.exact for one in explanations] == [True] * 4
+    assert [one.alone for one in explanations] == [True, False, False, False]

@@ -204,3 +204,22 @@ def wrong_answer(completions, **kwargs):
         given = ANSWER.search(_text(completion)).group(1).strip()
         rewards.append(2.0 if given == "43" else 0.0)  #: 0.0 | given == "43" | 42
     return rewards
+
+
+def other_regex_package(completions, **kwargs):
+    import regex
+
+    return [0.5 if regex.search(r"\p{Lu}hink|THINK", _text(c)) else 0.0 for c in completions]  #: 0.5 | regex.search(r"\p{Lu}hink|THINK", _text(c)) | THINK
+
+
+def flags_by_name(completions, **kwargs):
+    found = [re.findall(r"^the (\w+)", _text(c), flags=re.IGNORECASE | re.MULTILINE) for c in completions]
+    return [0.1 * len(words) for words in found]  #: 0.1 | - | The Answer
+
+
+def substituted_by_pattern(completions, **kwargs):
+    rewards = []
+    for completion in completions:
+        text = re.compile(r"<(\w+)>").sub(r"\1:", _text(completion))
+        rewards.append(0.5 if "answer: 42" in text else 0.0)  #: 0.5 | "answer: 42" in text | <answer> 42
+    return rewards
