@@ -16,6 +16,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from rewards.errors import ManifestError
+from rewards.reward_model import is_model_reference
 from rewards.targets import did_you_mean
 
 Aggregation = Literal["sum_then_normalize", "normalize_then_sum"]
@@ -40,7 +41,8 @@ class Adaptive(_Table):
 class RewardEntry(_Table):
     """One `[[reward]]` table; what is not declared is None or has the default.
 
-    `function`: `FILE.py::NAME` or `package.module:NAME`. `weight`: TRL's reward weight (0 = logged only).
+    `function`: `FILE.py::NAME`, `package.module:NAME`, or a reward model (a folder or hub name, as in TRL).
+    `weight`: TRL's reward weight (0 = logged only).
     `range`: what the function promises to return. `scope`: "group" where comparing the completions of one
     prompt is intended. `abstains`: None for some rows is meant. `timeout_s`: seconds a completion may take
     (None: 5, async functions 60). `memory_mb`: memory of its process. `params`: bound as keywords, they win
@@ -88,8 +90,8 @@ class RewardEntry(_Table):
 
 
 def default_name(function: str) -> str:
-    """The name of a reward without one: what stands after `::` or `:`."""
-    return function.replace("::", ":").rpartition(":")[2]
+    """The name of a reward without one: what stands after `::` or `:`, or a reward model's last part."""
+    return function.rstrip("/").replace("::", ":").rpartition(":" if ":" in function else "/")[2]
 
 
 class SetSettings(_Table):
@@ -224,10 +226,10 @@ def _check_names(manifest: Manifest) -> None:
         )
     names = [entry.name for entry in manifest.reward]
     for entry in manifest.reward:
-        if "::" not in entry.function and ":" not in entry.function:
+        if ":" not in entry.function and not is_model_reference(entry.function, manifest.root):
             raise ManifestError(
                 f"{manifest.path.name}: reward '{entry.name}': function = \"{entry.function}\" must be "
-                '"FILE.py::NAME" or "package.module:NAME"'
+                '"FILE.py::NAME", "package.module:NAME" or a reward model (a folder or hub name)'
             )
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:

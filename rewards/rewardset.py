@@ -30,6 +30,7 @@ from rewards.manifest import (
     read_manifest,
 )
 from rewards.marks import mark_of
+from rewards.reward_model import RewardModel, is_model_reference, model_digest
 from rewards.targets import Target, did_you_mean, parse_target
 
 SEALED_KEYS = (
@@ -354,7 +355,7 @@ class RewardSet:
 
 def _code(entry: RewardEntry, file: Path | None, root: Path) -> dict[str, str]:
     if file is None:
-        return {}
+        return model_digest(entry.function, root) if is_model_reference(entry.function, root) else {}
     if "site-packages" in file.parts:
         package = entry.function.partition(":")[0].partition(".")[0]
         distributions = importlib.metadata.packages_distributions().get(package, [package])
@@ -402,6 +403,8 @@ class _Loader:
 
     def function(self, reference: str) -> tuple[Reward, Path | None]:
         """The callable and its file for `FILE.py::NAME` or `package.module:NAME`."""
+        if is_model_reference(reference, self.root):
+            return RewardModel(reference, self.root), None
         where, separator, name = reference.partition("::")
         if not separator:
             where, _, name = reference.partition(":")

@@ -14,6 +14,7 @@ from typing import Any
 from rewards.errors import TargetError
 from rewards.fingerprint import code_fingerprint, digest, package_versions
 from rewards.manifest import read_manifest
+from rewards.reward_model import is_model_reference, model_digest
 from rewards.targets import Target
 
 
@@ -38,6 +39,8 @@ def source_digest(target: Target) -> str:
 
 def _code(reference: str, root: Path) -> dict[str, str]:
     """The code behind `FILE.py::NAME` or `package.module:NAME`."""
+    if is_model_reference(reference, root):
+        return model_digest(reference, root)
     where, separator, _ = reference.partition("::")
     if separator or where.endswith(".py"):
         file = root / where
