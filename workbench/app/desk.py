@@ -258,26 +258,44 @@ class Desk:
             self._one_run(done, sources)
 
     def _one_run(self, run: int, sources: Mapping[str, str]) -> None:
+        try:
+            shown, problem = self._score(run, sources)
+            if shown is None and self.shown is None and (saved := self._saved()) != sources:
+                shown, _ = self._score(run, saved)  # a broken draft on a good file: its scores, marked stale
+        except Stopped:
+            return
+        except Exception:  # a fault of ours must not leave the page waiting for ever
+            log.exception("run %d failed", run)
+            text = "Reward Workbench itself failed; the terminal it was started in shows the traceback"
+            shown, problem = None, load_problem(text, self.file)
+        self._publish(run, shown, problem)
+
+    def _score(self, run: int, sources: Mapping[str, str]) -> tuple[Shown | None, dict[str, Any] | None]:
         started = time.perf_counter()
         folder = self.shelf.scratch / f"{self.key}-{run}"
+        shown = None
         try:
             samples = self.shelf.samples
             mirror(self.shelf.project.root, sources, folder)
             target = self.shelf.project.in_mirror(folder)
             board = self.engine.score(target, samples, lambda *step: self._progress(run, step))
-        except Stopped:
-            shutil.rmtree(folder, ignore_errors=True)
+            shown = Shown(run, board, time.perf_counter() - started, folder, target, sources)
         except RewardWorkbenchError as error:
-            shutil.rmtree(folder, ignore_errors=True)
-            self._publish(run, problem=load_problem(self._real_paths(str(error), folder), self.file))
-        except Exception:  # a fault of ours must not leave the page waiting for ever
-            log.exception("run %d failed", run)
-            shutil.rmtree(folder, ignore_errors=True)
-            text = "Reward Workbench itself failed; the terminal it was started in shows the traceback"
-            self._publish(run, problem=load_problem(text, self.file))
-        else:
-            seconds = time.perf_counter() - started
-            self._publish(run, shown=Shown(run, board, seconds, folder, target, sources))
+            return None, load_problem(self._real_paths(str(error), folder), self.file)
+        finally:
+            if shown is None:
+                shutil.rmtree(folder, ignore_errors=True)
+        return shown, None
+
+    def _saved(self) -> dict[str, str]:
+        """The files as they are on disk, those that cannot be read as they are on the desk."""
+        found = {}
+        for file, sheet in self.sheets.items():
+            try:
+                found[file] = read_source(self.shelf.project.path(file))
+            except UsageError:
+                found[file] = sheet.text
+        return found
 
     def _progress(self, run: int, step: tuple[int, str]) -> None:
         with self.lock:
@@ -285,9 +303,7 @@ class Desk:
                 self.progress = step
                 self._changed()
 
-    def _publish(
-        self, run: int, *, shown: Shown | None = None, problem: dict[str, Any] | None = None
-    ) -> None:
+    def _publish(self, run: int, shown: Shown | None, problem: dict[str, Any] | None) -> None:
         with self.lock:
             if run != self._wanted:  # a newer text is waiting; the board of this one is not what is asked for
                 old = shown
@@ -297,7 +313,7 @@ class Desk:
                     old, self.shown = self.shown, shown
                     self._order.cache_clear()
                 self.progress, self.problem = None, problem
-                self.status = "broken" if shown is None else "scored"
+                self.status = "scored" if problem is None else "broken"
                 self._changed()
         if old is not None:
             shutil.rmtree(old.folder, ignore_errors=True)

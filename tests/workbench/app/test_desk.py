@@ -237,3 +237,12 @@ def test_an_explanation_that_hangs_makes_way_for_the_next(desk: Desk, engine: An
     assert desk.explain(1)[1]["row"] == 1
     thread.join(10)
     assert stopped == [True]
+
+
+def test_a_broken_draft_opens_with_the_scores_of_the_file(desk: Desk, bench: Bench, wait_for: Wait) -> None:
+    desk.edit("rewards.py", "BROKEN")
+    other = bench.desk("desk0003")
+    wait_for(lambda: settled(other))
+    assert (other.status, other.stale) == ("broken", True)
+    assert other.shown is not None
+    assert "def shaped" in other.shown.sources["rewards.py"]

@@ -156,6 +156,46 @@ def test_the_group_shows_the_advantages_and_leads_to_its_rows(bench_page: Any) -
     assert "nothing is learnt" in page.inner_text(".rw-group")
 
 
+def test_a_credit_lights_its_place_in_the_text_and_the_place_its_credit(bench_page: Any) -> None:
+    page = bench_page.page
+    credits = page.locator("[data-reward=shaped] .rw-credit:not(.rw-zero)")
+    assert credits.count() == 4
+    pieces = page.locator("#rw-text .rw-piece")
+    assert "<think>" in pieces.all_inner_texts()
+    credits.first.hover()
+    page.wait_for_selector("#rw-text .rw-piece.rw-lit")
+    assert page.locator("#rw-text .rw-piece.rw-lit").inner_text() == "<think>"
+    page.locator("#rw-text .rw-piece", has_text="</answer>").hover()
+    page.wait_for_selector("#rw-credits .rw-credit.rw-lit")
+    assert page.locator("#rw-credits .rw-credit.rw-lit").count() >= 1
+
+
+def test_the_lines_that_ran_are_listed_and_lead_to_the_code(bench_page: Any) -> None:
+    page = bench_page.page
+    lines = page.locator("[data-reward=shaped] .rw-lines")
+    lines.locator("summary").click()
+    assert "score += 0.25" in lines.inner_text()
+    lines.locator("button", has_text="L11").click()
+    number = page.evaluate(
+        "(() => { const s = document.querySelector('#rw-editor .cm-content').cmTile.view.state;"
+        "return s.doc.lineAt(s.selection.main.head).number })()"
+    )
+    assert number == 11
+    assert page.locator("#rw-editor .rw-line-paid").count() >= 1
+
+
+def test_invisible_characters_are_shown_on_demand(open_page: Any, server: Any, as_bench: Any) -> None:
+    text = "one two\\u00a0\\u200bthree\\n"
+    (server.project / "samples.jsonl").write_text(
+        f'{{"prompt": "p", "completion": "{text}", "answer": "2"}}\n'
+    )
+    page = as_bench(open_page(server)).page
+    page.click("#rw-invisible")
+    assert page.inner_text("#rw-text .rw-completion").strip() == "one·two⍽[ZWSP]three⏎"
+    page.click("#rw-invisible")
+    assert "⍽" not in page.inner_text("#rw-text .rw-completion")
+
+
 def test_saving_writes_the_file(bench_page: Any, server: Any) -> None:
     page = bench_page.page
     bench_page.edit("score += 0.25", "score += 0.2")
@@ -249,7 +289,7 @@ def test_everything_can_be_reached_and_is_named(bench_page: Any) -> None:
     nameless = bench_page.page.evaluate(
         """[...document.querySelectorAll('#rw-bar :is(button,input,select), #rw-main :is(button,input,select)')]
         .filter((node) => node.offsetParent && !node.closest('.cm-editor'))
-        .filter((node) => !(node.innerText.trim() || node.ariaLabel || node.title || node.labels?.[0]?.innerText))
+        .filter((node) => !(node.textContent.trim() || node.ariaLabel || node.title || node.labels?.[0]?.innerText))
         .map((node) => node.outerHTML)"""
     )
     assert nameless == []
