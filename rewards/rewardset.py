@@ -71,8 +71,9 @@ class RewardDescription:
 
     @property
     def timeout_s(self) -> float:
-        """Seconds one completion may take."""
-        return self.entry.timeout_s or (60.0 if self.signature.is_async else 5.0)
+        """Seconds one completion may take: as declared, else 60 for async functions and warm ones, else 5."""
+        slow = self.signature.is_async or self.entry.runs == "warm" or ":" not in self.entry.function
+        return self.entry.timeout_s or (60.0 if slow else 5.0)
 
     def missing_columns(self, columns: Mapping[str, Any]) -> list[str]:
         """Required columns that are not among `columns`."""

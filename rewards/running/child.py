@@ -18,6 +18,7 @@ from typing import Any
 from rewards.conditions import call_where
 from rewards.contract import Batch, CallResult, TrainerState, call_rows_apart, describe_exception
 from rewards.errors import RewardWorkbenchError
+from rewards.reward_model import RewardModel
 from rewards.rewardset import RewardSet
 from rewards.running.wire import receive_object, send_answer
 
@@ -62,7 +63,7 @@ def serve(connection: socket.socket, batch: Batch | None) -> None:
                 rewardset = RewardSet.load(request["target"])
                 context = Context(rewardset, batch or Batch([], []), str(request["target"]))
                 answer = rewardset.describe().to_json()
-                _limit_memory(max(entry.memory_mb for entry in rewardset.entries))
+                _limit_memory(rewardset)
             else:
                 answer = _function(request["function"])(context, **request["arguments"])
             send_answer(connection, {"answer": answer, "printed": output.take()})
@@ -80,8 +81,15 @@ def _function(path: str) -> Any:
     return found
 
 
-def _limit_memory(megabytes: int) -> None:
-    """Let the process grow by at most `megabytes` from here on; a reward that wants more gets MemoryError."""
+def _limit_memory(rewardset: RewardSet) -> None:
+    """Let the process grow by at most the largest `memory_mb`; a reward that wants more gets MemoryError.
+
+    Without a stated `memory_mb` a reward model is not limited: its size is the model's affair.
+    """
+    stated = zip(rewardset.entries, rewardset.functions, rewardset.declared, strict=True)
+    if any(isinstance(function, RewardModel) and "memory_mb" not in keys for _, function, keys in stated):
+        return
+    megabytes = max(entry.memory_mb for entry in rewardset.entries)
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             now = int(file.read().split()[0]) * resource.getpagesize()

@@ -33,9 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )  # fmt: skip
     Qwen2ForSequenceClassification(config).save_pretrained(root / "tiny-judge")
     tokenizer.save_pretrained(root / "tiny-judge")
-    (root / "rewardset.toml").write_text(
-        '[[reward]]\nfunction = "tiny-judge"\nweight = 0.5\nmemory_mb = 16384\ntimeout_s = 60\n'
-    )
+    (root / "rewardset.toml").write_text('[[reward]]\nfunction = "tiny-judge"\nweight = 0.5\n')
     return root
 
 
@@ -86,9 +84,7 @@ def test_a_folder_without_a_model_is_told(tmp_path: Path) -> None:
 def test_a_model_that_cannot_be_loaded_fails_its_rows_with_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "judge").mkdir()
     (tmp_path / "judge" / "config.json").write_text('{"model_type": "qwen2"}')
-    (tmp_path / "rewardset.toml").write_text(
-        '[[reward]]\nfunction = "judge"\nmemory_mb = 16384\ntimeout_s = 60\n'
-    )
+    (tmp_path / "rewardset.toml").write_text('[[reward]]\nfunction = "judge"\n')
     with Runner(spawn=True) as runner, runner.worker(tmp_path, Batch(["p"], ["c"])) as worker:
         result = worker.call("judge")
     assert Status(result.status[0]) == Status.RAISED
