@@ -39,6 +39,9 @@ from rewards.tracing.state import STATE, Seen
 SLOWER = 25
 """Times slower than an ordinary call above which the reader is told."""
 
+_CALL_S = 40e-6
+"""What a call takes at least, its arguments prepared and its result read."""
+
 TargetLoader = Callable[..., RewardSet]
 """Loads the set anew each time it is called; takes `transform=`."""
 
@@ -294,9 +297,11 @@ def _notes(recorded: _Recorded, whole: CallResult, called: int, rows: int) -> li
         notes.append(
             f"the score depends on the other rows: recorded in a call with all {called}; hits count all rows"
         )
-    usual = whole.seconds / max(1, rows) * called
-    if recorded.seconds > max(0.2, SLOWER * usual):
-        notes.append(f"recording took {recorded.seconds:.1f} s, an ordinary call {usual:.2g} s")
+    usual = max(whole.seconds / max(1, rows), _CALL_S) * called
+    if recorded.seconds > SLOWER * usual:
+        notes.append(
+            f"recording took {recorded.seconds:.2g} s, {recorded.seconds / usual:.0f} times an ordinary call"
+        )
     return notes
 
 

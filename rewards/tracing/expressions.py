@@ -253,6 +253,8 @@ class ExpressionRewriter:
     _List = _Tuple = _display
 
     def _Dict(self, tree: ast.Dict, place: Place, flow: bool) -> tuple[ast.expr, int]:
+        if not flow and all(isinstance(value, ast.Constant) for value in tree.values):
+            return tree, self.node("other", tree, place)
         keys = [self.expr(key, place)[0] if key is not None else None for key in tree.keys]
         parts = [self.expr(value, place, flow=True) for value in tree.values]
         number = self.node("dict", tree, place, tuple(kid for _, kid in parts))

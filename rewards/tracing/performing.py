@@ -34,10 +34,15 @@ def performed(
 ) -> Any:
     """Call `function` and record what it made of what."""
     kind = type(function)
-    name = getattr(function, "__name__", "")
-    if name in _SUMS and len(values) == 1 and type(values[0]) in (list, tuple) and function is not sum:
-        value = function(*values, **named)
-        return _keep(record, number, _SUMS[name], value, (STATE.seen(values[0]), None))
+    if kind is types.BuiltinFunctionType and type(function.__self__) is str:
+        if len(function.__self__) == 1 and not values:
+            return _letter_method(record, number, function, function.__self__, named)
+        return _keep(record, number, "call", function(*values, **named), (function, parts, named))
+    if len(values) == 1 and type(values[0]) in (list, tuple) and function is not sum:
+        name = getattr(function, "__name__", "")
+        if name in _SUMS:
+            value = function(*values, **named)
+            return _keep(record, number, _SUMS[name], value, (STATE.seen(values[0]), None))
     if kind is types.MethodType or kind is types.FunctionType:
         return _user_call(record, number, function, values, parts, named)
     if kind is types.BuiltinFunctionType or kind is types.BuiltinMethodType:
@@ -48,8 +53,6 @@ def performed(
             return _dict_method(record, number, function, receiver, values, parts, named)
         if function in (sum, max, min, any, all, next) and values:
             return _fold(record, number, function, values, parts, named)
-        if type(receiver) is str and len(receiver) == 1 and not values:
-            return _letter_method(record, number, function, receiver, named)
     elif function in (list, tuple, sorted) and len(values) == 1 and not named:
         return _gathered(record, number, function, values[0])
     value = function(*values, **named)
@@ -66,8 +69,9 @@ def _letter_method(record: Record, number: int, function: Any, letter: str, name
 
 
 def _keep(record: Record, number: int, op: str, value: Any, parts: tuple[Any, ...]) -> Any:
-    origin = Origin(op, value, number, parts, guard_of(record, number))
-    record[number] = origin
+    guard = NODES[number].guard
+    under = record.get(guard, record.called_under) if guard else record.called_under
+    record[number] = origin = Origin(op, value, number, parts, under)
     register(value, origin)
     return value
 

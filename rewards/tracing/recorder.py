@@ -6,6 +6,7 @@ in a process. Code that computes scores in several threads at once may lose orig
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -24,7 +25,7 @@ HOOKS = SimpleNamespace()
 
 _NOBODY = Record()
 
-STEPS = 400_000
+STEPS = 150_000
 """Loop rounds and calls after which a recording gives up following values."""
 
 
@@ -221,8 +222,8 @@ def _bin(record: Record, number: int, left: Any, right: Any, /) -> Any:
     operation = node.extra
     value = OPERATORS[operation](left, right)
     parts = (
-        operand(record, node.kids[0], left, number, use=False),
-        operand(record, node.kids[1], right, number, use=node.kind == "aug"),
+        operand(record, node.kids[0], left, number, False),
+        operand(record, node.kids[1], right, number, node.kind == "aug"),
     )
     origin = Origin("bin", value, number, parts, guard_of(record, number))
     record[number] = origin
@@ -235,7 +236,7 @@ def _bin(record: Record, number: int, left: Any, right: Any, /) -> Any:
 def _aug(record: Record, number: int, old: Any, value: Any, /) -> Any:
     node = NODES[number]
     operation, name, key = node.extra
-    before = operand(record, node.kids[0], old, number, use=False)
+    before = operand(record, node.kids[0], old, number, False)
     length = len(old) if type(old) is list else 0
     new = IN_PLACE[operation](old, value)
     origin = Origin(
@@ -258,7 +259,7 @@ def _aug(record: Record, number: int, old: Any, value: Any, /) -> Any:
 def _unary(record: Record, number: int, value: Any, /) -> Any:
     node = NODES[number]
     new = OPERATORS[type(node.extra)](value)
-    part = operand(record, node.kids[0], value, number, use=False)
+    part = operand(record, node.kids[0], value, number, False)
     origin = Origin("unary", new, number, (part,), guard_of(record, number))
     record[number] = origin
     register(new, origin)
@@ -269,8 +270,8 @@ def _cmp(record: Record, number: int, left: Any, right: Any, /) -> Any:
     node = NODES[number]
     value = OPERATORS[node.extra](left, right)
     parts = (
-        operand(record, node.kids[0], left, number, use=False),
-        operand(record, node.kids[1], right, number, use=False),
+        operand(record, node.kids[0], left, number, False),
+        operand(record, node.kids[1], right, number, False),
     )
     record[number] = Origin("cmp", value, number, parts, guard_of(record, number))
     return value
@@ -284,7 +285,7 @@ def _part(record: Record, number: int, value: Any, /) -> Any:
 def _chain(record: Record, number: int, value: Any, /) -> Any:
     seen = record.pop(("parts", number), [])
     kids = NODES[number].kids[: len(seen)]
-    parts = tuple(operand(record, kid, part, number, use=False) for kid, part in zip(kids, seen, strict=True))
+    parts = tuple(operand(record, kid, part, number, False) for kid, part in zip(kids, seen, strict=True))
     record[number] = Origin("chain", value, number, parts, guard_of(record, number))
     return value
 
@@ -295,14 +296,14 @@ def _seen(record: Record, number: int, value: Any, /) -> Any:
 
 
 def _not(record: Record, number: int, value: Any, /) -> Any:
-    part = operand(record, NODES[number].kids[0], record.pop(("not", number), None), number, use=False)
+    part = operand(record, NODES[number].kids[0], record.pop(("not", number), None), number, False)
     record[number] = Origin("not", value, number, (part,), guard_of(record, number))
     return value
 
 
 def _operand(record: Record, number: int, value: Any, /) -> Any:
     node = NODES[number]
-    part = operand(record, node.kids[0], value, number, use=False)
+    part = operand(record, node.kids[0], value, number, False)
     record[number] = Origin("operand", value, number, (part,), guard_of(record, number))
     whole = node.extra
     kids = NODES[whole].kids
@@ -321,7 +322,7 @@ def _bool(record: Record, number: int, value: Any, /) -> Any:
 def _test(record: Record, number: int, value: Any, /) -> bool:
     _step()
     truth = bool(value)
-    part = operand(record, NODES[number].kids[0], value, number, use=False)
+    part = operand(record, NODES[number].kids[0], value, number, False)
     origin = Origin("test", truth, number, (part,), guard_of(record, number))
     record[number] = origin
     STATE.tests.append(origin)
@@ -557,6 +558,8 @@ def recording() -> Iterator[None]:
     for file in FILES:
         file.hits[:] = [0] * len(file.hits)
     observe(_named)
+    collecting = gc.isenabled()
+    gc.disable()  # a recording only grows: looking for garbage in it would take most of the time
     HOOKS.__dict__.update(_RECORDING)
     STATE.began = time.perf_counter()
     try:
@@ -564,3 +567,5 @@ def recording() -> Iterator[None]:
     finally:
         HOOKS.__dict__.update(_PLAIN)
         observe(None)
+        if collecting:
+            gc.enable()

@@ -39,6 +39,8 @@ IN_PLACE: dict[type, Callable[..., Any]] = {
 
 _OBJECTS = frozenset([str, list, tuple, dict, set, frozenset, bytes, type(None), re.Match, re.Pattern])
 
+_REUSED = frozenset(["name", "attribute", "sub"])
+
 Seen = list[tuple[Any, Any]]
 """Items that something iterated over, each with its origin where one is known."""
 
@@ -84,7 +86,7 @@ class State:
             name, key = target
             if key is not None:
                 home = owner(record, key)
-                if type(value) not in NUMBERS and not (shared(value) and isinstance(origin, Origin)):
+                if type(value) not in NUMBERS and not (isinstance(origin, Origin) and shared(value)):
                     home.pop(key[0], None)
                 elif isinstance(origin, Origin) and origin.value is value:
                     home[key[0]] = origin
@@ -122,6 +124,9 @@ class State:
     ) -> None:
         """The variables of a loop get their next values."""
         origin = element if element is not None and element.value is value else None
+        if type(value) is str and len(value) != 1 and isinstance(target, tuple):
+            self.bind(record, node, target, value, None)
+            return
         if isinstance(target, list) and type(value) is tuple and len(value) == len(target):
             origins = self._drawn(source, index, value)
             for part, item, found in zip(target, value, origins, strict=True):
@@ -263,38 +268,41 @@ def owner(record: Record, key: tuple[str, int]) -> Record:
 def guard_of(record: Record, number: int) -> Origin | None:
     """The test that let a node run this time."""
     guard = NODES[number].guard
-    if guard:
-        found = record.get(guard)
-        if found is not None:
-            return found  # type: ignore[no-any-return]
-    return record.called_under
+    return record.get(guard, record.called_under) if guard else record.called_under
 
 
-def operand(record: Record, kid: int, value: Any, at: int, *, use: bool = True) -> Any:
+def operand(record: Record, kid: int, value: Any, at: int, use: bool = True) -> Any:
     """The origin of a number that stands at a place in the code; any other object as it is.
 
     `use`: where the number came into being under another test than the one it is used under, say so.
     """
-    if type(value) not in NUMBERS and not shared(value):
-        if type(value) in _OBJECTS:
+    kind = type(value)
+    if kind is str:
+        if len(value) != 1:
             return value
-        return STATE.identified(value) or value
+    elif kind not in NUMBERS:
+        return value if kind in _OBJECTS else STATE.identified(value) or value
     node = NODES[kid]
+    what = node.kind
     found: Origin | None = None
-    if node.kind == "name":
-        if node.extra is not None:
-            found = owner(record, node.extra).get(node.extra[0])
+    if what == "name":
+        key = node.extra
+        if key is not None:
+            found = (owner(record, key) if key[1] else record).get(key[0])
     else:
         found = record.get(kid)
     if found is None or found.value is not value:
-        if node.kind == "const":
-            return Origin("const", value, kid, (), guard_of(record, kid))
+        if what == "const":
+            made = Origin("const", value, kid, (), guard_of(record, kid))
+            if not use:  # a number that is only compared or computed with: once is enough
+                record[kid] = made
+            return made
         found = STATE.identified(value)
-        if found is None and type(value) is str:
+        if found is None and kind is str:
             return value
         if found is None:
             return Origin("load", value, kid or at, (), guard_of(record, kid or at))
-    if use and node.kind in ("name", "attribute", "sub"):
+    if use and what in _REUSED:
         guard = guard_of(record, kid)
         if found.guard is not guard:
             return Origin("use", value, kid, (found,), guard)
