@@ -69,22 +69,34 @@
   };
 
   // Puts a text into the editor by way of Gradio, which keeps its own idea of the value in step.
-  RW.place = (text) => {
+  RW.place = async (text) => {
     RW.text = RW.sent = RW.textToPlace = text;
-    if (view() && view().state.doc.toString() === text) return;
-    $('rw-place').click();
+    if (!view()) { $('rw-place').click(); return; }
+    if (view().state.doc.toString() !== text) {
+      $('rw-place').click();
+      for (let tries = 0; tries < 100 && view().state.doc.toString() !== text; tries += 1) await new Promise((done) => setTimeout(done, 10));
+    }
+    forgetHistory();
+  };
+
+  // Undo must not lead back into the text of another file, or to the empty editor of the first moment.
+  const forgetHistory = () => {
+    const editor = view();
+    const { state } = editor;
+    if (!state.config?.base || typeof state.constructor.create !== 'function') return;
+    editor.setState(state.constructor.create({ doc: state.doc, extensions: state.config.base }));
   };
 
   RW.openText = async () => {
     const found = await RW.get('text');
     RW.file = found.file;
     RW.placed = found.placed;
-    RW.place(found.text);
+    await RW.place(found.text);
     const left = keep(localStorage, unsentKey(found.file));
     if (!left) return;
     const { text, base } = JSON.parse(left);
     if (text === found.text) { keep(localStorage, unsentKey(found.file), null); return; }
-    RW.place(text);
+    await RW.place(text);
     RW.sent = null;
     RW.banner('restored', 'What you typed while the server was away has been put back.', [['Fine', () => RW.banner('restored', null)]]);
     await RW.submit({ run: true, base });
@@ -121,7 +133,6 @@
     if (file && file !== RW.file && RW.state.file.files.includes(file)) {
       await RW.post('open', { file });
       await RW.openText();
-      await new Promise((done) => setTimeout(done, 60)); // Gradio has handed the text on by then
     }
     const editor = view();
     if (!editor || !line || line > editor.state.doc.lines) return;

@@ -46,6 +46,39 @@ def test_what_is_typed_into_a_line_that_scrolls_sideways_stays_in_order(bench_pa
     assert line in page.evaluate("window.RW.text")
 
 
+def test_undo_goes_back_to_the_text_as_opened_and_no_further(bench_page: Any) -> None:
+    page = bench_page.page
+    opened = bench_page.text
+    bench_page.edit("score += 0.25", "score += 0.5")
+    for _ in range(6):
+        page.keyboard.press("Control+z")
+    page.wait_for_function("(text) => window.RW.text === text", arg=opened)
+    assert bench_page.text == opened
+    page.keyboard.press("Control+Shift+z")
+    page.wait_for_function("() => window.RW.text.includes('score += 0.5')")
+
+
+def test_another_file_of_the_project_is_edited_without_mixing_up_the_two(
+    start: Any, project: Path, open_page: Any, as_bench: Any
+) -> None:
+    (project / "helper.py").write_text("FACTOR = 1.0\n")
+    source = (project / "rewards.py").read_text()
+    (project / "rewards.py").write_text(
+        "from helper import FACTOR\n" + source.replace("= 0.25", "= 0.25 * FACTOR")
+    )
+    bench = as_bench(open_page(start(project)))
+    page, first = bench.page, bench.text
+    page.select_option("#rw-files", "helper.py")
+    page.wait_for_function("() => window.RW.text === 'FACTOR = 1.0\\n'")
+    assert bench.edit("1.0", "0.5") == "scored"
+    assert bench.cells(0)[3] == "0.50"
+    page.select_option("#rw-files", "rewards.py")
+    page.wait_for_function("(text) => window.RW.text === text", arg=first)
+    page.keyboard.press("Control+z")
+    assert bench.text == first
+    assert (project / "helper.py").read_text() == "FACTOR = 1.0\n"
+
+
 def test_ctrl_enter_scores_at_once_and_leaves_the_text_alone(bench_page: Any) -> None:
     page = bench_page.page
     page.uncheck("#rw-live")
