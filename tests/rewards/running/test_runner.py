@@ -15,7 +15,6 @@ import pytest
 from rewards.contract import Batch, Status
 from rewards.errors import LoadError, TargetError, WorkerDied, WorkerError, WorkerTimeout
 from rewards.running import Runner
-from rewards.running.child import Context
 
 FILE = """
 import os, sys, time
@@ -171,26 +170,28 @@ def test_a_wrong_target_is_told_as_such(runner: Runner, target: Path) -> None:
         runner.inspect(f"{target}::plane")
 
 
-def fine(context: Context, number: int) -> dict[str, object]:
+PROBES = """
+import os, time
+
+def fine(context, number):
     return {"twice": number * 2, "rows": len(context.batch), "names": context.rewardset.names[:1]}
 
-
-def fault(context: Context) -> None:
+def fault(context):
     raise KeyError("mine")
 
-
-def leave(context: Context) -> None:
+def leave(context):
     os._exit(7)
 
-
-def linger(context: Context) -> None:
+def linger(context):
     time.sleep(30)
+"""
 
 
-def test_our_own_functions_run_inside(target: Path) -> None:
-    home = "tests_probe:"
-    sys.modules.setdefault("tests_probe", sys.modules[__name__])
-    with Runner() as runner, runner.worker(target, ROWS) as worker:
+def test_functions_named_by_their_import_path_run_inside(runner: Runner, tmp_path: Path) -> None:
+    (tmp_path / "rewards.py").write_text(FILE)
+    (tmp_path / "probes_of_this_test.py").write_text(PROBES)
+    home = "probes_of_this_test:"
+    with runner.worker(tmp_path / "rewards.py", ROWS) as worker:
         assert worker.run(home + "fine", number=21) == {"twice": 42, "rows": 200, "names": ["plain"]}
         with pytest.raises(WorkerError, match="KeyError") as caught:
             worker.run(home + "fault")
