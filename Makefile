@@ -15,7 +15,7 @@ PYTHON ?=
 TORCH_INDEX ?=
 PROJECT ?= example-project
 HOST ?= 127.0.0.1
-PORT ?= 7860
+PORT ?=
 MODEL ?= smollm2
 PYTEST_ARGS ?=
 
@@ -32,7 +32,7 @@ export PYTHONSAFEPATH := 1
 
 run: .venv/.has-app
 	@test -e $(PROJECT) || $(BIN)/reward-workbench init $(PROJECT) --template gsm8k
-	@$(BIN)/reward-workbench serve $(PROJECT) --host $(HOST) --port $(PORT) || test $$? = 130 # Ctrl+C is the usual end
+	@$(BIN)/reward-workbench serve $(PROJECT) --host $(HOST) $(if $(PORT),--port $(PORT)) || test $$? = 130 # Ctrl+C is the usual end
 
 demo: .venv/.has-train
 	@$(BIN)/python demo.py --model $(MODEL)
