@@ -1,0 +1,191 @@
+"""Makes the pictures of the documents: starts the app on a fresh example project and photographs it.
+
+    python docs/pictures/make.py            all pictures, into this folder
+    python docs/pictures/make.py --into D   elsewhere, to look at them
+
+Needs the extras `app` and `test` and a Chromium. The project, the drafts and the server are gone afterwards.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from workbench.machine import find_chromium
+from workbench.project import create_from_template
+
+FLAGS = "--headless --no-sandbox --disable-gpu --disable-background-networking --no-first-run"
+WIDE, MIDDLE, NARROW = (1440, 900), (1024, 768), (800, 1100)
+PARTLY_PAID = 6
+"""A row of the example project that is paid for its layout alone."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One picture: its file name, the window, and what is done before it is taken."""
+
+    name: str
+    size: tuple[int, int] = WIDE
+    scheme: str = "light"
+    before: Callable[[Any], None] = lambda page: select(page, PARTLY_PAID)
+
+
+def select(page: Any, row: int) -> None:
+    """Show a row and wait for its partial credit."""
+    page.evaluate(f"RW.goTo({row})")
+    page.wait_for_selector(f"#rw-detail[data-shown$=':{row}']")
+
+
+def hover_credit(page: Any) -> None:
+    """Light the place in the text that one credit was given for."""
+    select(page, PARTLY_PAID)
+    page.hover("[data-reward=format] .rw-credit")
+
+
+def show_lines(page: Any) -> None:
+    """Open the lines that ran and the invisible characters."""
+    select(page, PARTLY_PAID)
+    page.click("[data-reward=incremental_format] .rw-lines summary")
+    page.click("#rw-invisible")
+
+
+def sort_hacks(page: Any) -> None:
+    """The best paid of the completions labelled as hacks."""
+    page.click("[data-chip='label:hack']")
+    page.click("#rw-head >> text=total")
+    page.wait_for_selector("[aria-sort=descending]")
+
+
+def break_code(page: Any) -> None:
+    """Type something that does not parse; the last scores stay, marked stale."""
+    select(page, PARTLY_PAID)
+    type_over(page, "scores = []", "scores = [")
+    page.wait_for_selector("#rw-results-in[data-status=broken]")
+
+
+def raise_on_some_rows(page: Any) -> None:
+    """An error on some rows: the others keep their scores."""
+    type_over(
+        page,
+        "    scores = []\n",
+        "    scores = [len(text_of(c)) / (text_of(c).count('$') - 2) for c in completions]\n",
+    )
+    page.wait_for_selector(".rw-problem.rw-error")
+    page.click("[data-chip=errors]")
+
+
+def loop(page: Any) -> None:
+    """A reward that never comes back: the page goes on."""
+    select(page, PARTLY_PAID)
+    type_over(page, "scores = []", "while True: pass")
+    page.wait_for_selector("#rw-state[data-status=running]")
+
+
+def find_nothing(page: Any) -> None:
+    """A search without a result."""
+    page.fill("#rw-search", "pelican")
+    page.wait_for_selector("text=No completion matches")
+
+
+def type_over(page: Any, old: str, new: str) -> None:
+    """Replace the first occurrence of a text in the editor, as a person would."""
+    page.evaluate(
+        """(old) => { const view = document.querySelector('#rw-editor .cm-content').cmTile.view;
+        const at = view.state.doc.toString().indexOf(old); view.focus();
+        view.dispatch({selection: {anchor: at, head: at + old.length}, scrollIntoView: true}) }""",
+        old,
+    )
+    page.keyboard.insert_text(new)
+
+
+PICTURES = (
+    Picture("write"),
+    Picture("write-dark", scheme="dark"),
+    Picture("write-1024", MIDDLE),
+    Picture("write-800", NARROW),
+    Picture("write-credit", before=hover_credit),
+    Picture("write-lines-dark", scheme="dark", before=show_lines),
+    Picture("write-hacks", before=sort_hacks),
+    Picture("write-broken", before=break_code),
+    Picture("write-errors", before=raise_on_some_rows),
+    Picture("write-loop-dark", scheme="dark", before=loop),
+    Picture("write-nothing", before=find_nothing),
+)
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address of a server on a fresh example project in `folder`."""
+    create_from_template(folder / "gsm8k")
+    said = folder / "server.log"
+    with said.open("wb") as file:
+        server = subprocess.Popen(
+            [sys.executable, "-P", "-m", "workbench.cli.main", "serve", str(folder / "gsm8k"), "--port", "0"],
+            stderr=file,
+            env={**os.environ, "XDG_STATE_HOME": str(folder / "state")},
+        )
+    try:
+        while server.poll() is None:
+            found = re.search(r"(http://\S+)\n", said.read_text())
+            if found:
+                yield found.group(1)
+                return
+            time.sleep(0.1)
+        raise SystemExit(f"the server did not start:\n{said.read_text()}")
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait(20)
+
+
+def take(browser: Any, address: str, picture: Picture, into: Path) -> None:
+    """Take one picture in a context of its own, and leave no draft."""
+    width, height = picture.size
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=picture.scheme)
+    page = context.new_page()
+    page.goto(address)
+    page.wait_for_selector("#rw-results-in[data-status=scored]", timeout=60_000)
+    page.wait_for_selector("#rw-detail[data-shown]")
+    picture.before(page)
+    page.wait_for_timeout(400)  # fonts and fades; nothing is measured here
+    page.screenshot(path=into / f"{picture.name}.png", full_page=picture.size is NARROW)
+    if page.is_visible("#rw-revert"):
+        page.click("#rw-revert")
+        page.wait_for_selector("#rw-revert", state="hidden")
+    context.close()
+
+
+def main() -> None:
+    """Make all pictures, or those named."""
+    parser = argparse.ArgumentParser(description="Make the pictures of the documents.")
+    parser.add_argument("names", nargs="*", help="only these pictures")
+    parser.add_argument("--into", type=Path, default=Path(__file__).parent)
+    asked = parser.parse_args()
+    from playwright.sync_api import sync_playwright
+
+    asked.into.mkdir(parents=True, exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served(Path(folder)) as address,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS.split())
+        for picture in PICTURES:
+            if not asked.names or picture.name in asked.names:
+                take(browser, address, picture, asked.into)
+                print(asked.into / f"{picture.name}.png")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
