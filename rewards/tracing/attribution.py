@@ -341,7 +341,7 @@ def _added_up(origin: Origin, depth: int) -> list[Part]:
         ):
             parts = [_lump(addition)]
             continue
-        more = [part.times(sign) for part in _term(added, depth)]
+        more = [part.times(sign) for part in _of_its_own(_term(added, depth), added)]
         if len(more) == 1 and more[0].kind == "lump" and more[0].site.op != "ret":
             site = _at(addition, more[0].site)
             more = [replace(more[0], site=site, test=more[0].test or addition.guard)]
@@ -359,6 +359,14 @@ def _sum_of(origin: Origin, left: Origin, right: Origin, sign: float, depth: int
     if literal and not _structured(second if _is_fixed(left) else first, origin):
         return [_lump(origin)]
     return [*first, *second]
+
+
+def _of_its_own(parts: list[Part], origin: Origin) -> list[Part]:
+    """A number added in passing is not decided by a test that did not leave early somewhere before it."""
+    if len(parts) != 1 or parts[0].kind != "const" or parts[0].site is not origin or parts[0].test is None:
+        return parts
+    test = hard_test(origin)
+    return [replace(parts[0], test=test, of=parts[0].of if test is not None else None)]
 
 
 def _decided_somewhere(parts: list[Part], at: Origin) -> bool:

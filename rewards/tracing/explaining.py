@@ -39,8 +39,8 @@ from rewards.tracing.state import STATE, Seen
 SLOWER = 25
 """Times slower than an ordinary call above which the reader is told."""
 
-_CALL_S = 40e-6
-"""What a call takes at least, its arguments prepared and its result read."""
+_CALL_S = 1e-3
+"""Calls quicker than this are taken to last so long: nobody waits for 25 times as much."""
 
 TargetLoader = Callable[..., RewardSet]
 """Loads the set anew each time it is called; takes `transform=`."""
@@ -297,7 +297,7 @@ def _notes(recorded: _Recorded, whole: CallResult, called: int, rows: int) -> li
         notes.append(
             f"the score depends on the other rows: recorded in a call with all {called}; hits count all rows"
         )
-    usual = max(whole.seconds / max(1, rows), _CALL_S) * called
+    usual = max(whole.seconds / max(1, rows) * called, _CALL_S)
     if recorded.seconds > SLOWER * usual:
         notes.append(
             f"recording took {recorded.seconds:.2g} s, {recorded.seconds / usual:.0f} times an ordinary call"

@@ -249,3 +249,18 @@ def settings_as_points(completions, bonus=0.5, **kwargs):
             score += bonus  #: 0.5 | "<answer>" in text | <answer>
         rewards.append(score)
     return rewards
+
+
+def added_in_passing(completions, **kwargs):
+    rewards = []
+    for completion in completions:
+        text = completion[0]["content"]
+        if not text:
+            rewards.append(0.0)
+            continue
+        score = 0.0
+        score += 0.1  #: 0.1 | - | -
+        if "<answer>" in text:
+            score += 0.4  #: 0.4 | "<answer>" in text | <answer>
+        rewards.append(score)
+    return rewards
