@@ -76,7 +76,9 @@ class Batch:
     @functools.cached_property
     def texts(self) -> list[bytes]:
         """The text of each completion as UTF-8."""
-        return [completion_text(completion).encode("utf-8", "surrogatepass") for completion in self.completions]
+        return [
+            completion_text(completion).encode("utf-8", "surrogatepass") for completion in self.completions
+        ]
 
     def rows(self, indices: Sequence[int]) -> Batch:
         """The same batch with only the rows of `indices`, in that order."""

@@ -27,7 +27,7 @@ def tokenizer_for(manifest: Manifest | None) -> Tokenizer | None:
         file = _tokenizer_file(manifest.resolve(manifest.set.tokenizer))
         if file is None:
             raise ManifestError(
-                f"{manifest.path.name}: [set] tokenizer = \"{manifest.set.tokenizer}\" is no folder with a tokenizer.json"
+                f'{manifest.path.name}: [set] tokenizer = "{manifest.set.tokenizer}" is no folder with a tokenizer.json'
             )
         return _load(file)
     file = _tokenizer_file(manifest.resolve(manifest.train.model)) if manifest.train.model else None

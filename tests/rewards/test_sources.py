@@ -19,7 +19,9 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "rewards.py").write_text(FILE)
     (tmp_path / "sub" / "helper.py").write_text("def g(completions):\n    return [1.0] * len(completions)\n")
-    (tmp_path / "rewardset.toml").write_text('[[reward]]\nfunction = "sub/rewards.py::f"\n[train]\nbeta = 0.1\n')
+    (tmp_path / "rewardset.toml").write_text(
+        '[[reward]]\nfunction = "sub/rewards.py::f"\n[train]\nbeta = 0.1\n'
+    )
     return tmp_path
 
 
@@ -46,7 +48,9 @@ def test_nothing_is_run(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("rewardset.toml", "[train]", '[set]\nscale_rewards = "none"\n[train]', False),
     ],
 )
-def test_what_a_seal_covers_changes_the_digest(project: Path, file: str, old: str, new: str, same: bool) -> None:
+def test_what_a_seal_covers_changes_the_digest(
+    project: Path, file: str, old: str, new: str, same: bool
+) -> None:
     before, sealed = digest_of(project), RewardSet.load(project).fingerprint
     text = (project / file).read_text()
     assert old in text
