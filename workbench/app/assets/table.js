@@ -32,11 +32,15 @@
     drawHead();
     drawChips();
     const wanted = JSON.stringify([shown.run, query()]);
-    if (wanted !== key) { key = wanted; reload(); } else drawEmpty(state);
+    if (wanted !== key) {
+      const sameRun = key !== '' && JSON.parse(key)[0] === shown.run;
+      key = wanted;
+      reload(sameRun);
+    } else drawEmpty(state);
   };
 
   // Old rows stay on screen until the new ones are here.
-  const reload = async () => {
+  const reload = async (viewChanged) => {
     const mine = ++generation;
     const first = Math.floor(Math.max(0, top()) / PAGE);
     const values = { ...query(), start: first * PAGE, count: PAGE, find: RW.selected ?? -1 };
@@ -56,7 +60,8 @@
     draw();
     drawEmpty(RW.state);
     $('rw-results-in').dataset.table = `${found.run}:${total}`;
-    if (RW.selected === null && found.rows.length && first === 0) RW.select(found.rows[0][0], 0, { quiet: true });
+    const lost = viewChanged && found.at === null; // the filter leaves the selected row out
+    if ((RW.selected === null || lost) && found.rows.length && first === 0) RW.select(found.rows[0][0], 0, { quiet: true });
   };
 
   const fetchPage = async (page) => {

@@ -13,6 +13,7 @@ from workbench.app.view.board import Board
 
 MAX_PROBLEMS = 20
 PLACE = re.compile(r"\(([^()\s]+\.py):(\d+)\)")
+NUMBER = re.compile(r"\d+")
 LINE = re.compile(r"\bline (\d+)\b")
 
 
@@ -38,7 +39,10 @@ def line_of(sentence: str, file: str) -> int | None:
 
 
 def board_problems(board: Board, file: str) -> list[dict[str, Any]]:
-    """Failures of rows, alike ones told once with their count and first row, then what abstains or is dead."""
+    """Failures of rows, then infinite and NaN scores and what a reader of the scores has to know.
+
+    Failures of one type at one place are told once, with their count and the first row.
+    """
     found = _failures(board, file)
     for index, column in enumerate(board.columns):
         status = board.status[:, index]
@@ -67,14 +71,16 @@ def sample_problems(skipped: Iterable[Any]) -> list[dict[str, Any]]:
 
 
 def _failures(board: Board, file: str) -> list[dict[str, Any]]:
-    alike: dict[tuple[str, str], list[int]] = {}
+    alike: dict[tuple[str, str, str], list[int]] = {}
     for (row, name), sentence in board.errors.items():
-        alike.setdefault((name, sentence), []).append(row)
-    ranked = sorted(alike.items(), key=lambda item: (-len(item[1]), min(item[1])))
-    return [
-        _problem("error", f"{name}: {sentence}", line_of(sentence, file), min(rows), len(rows))
-        for (name, sentence), rows in ranked
-    ]
+        place = PLACE.search(sentence)
+        kind = sentence.partition(":")[0] if place else NUMBER.sub("#", sentence)
+        alike.setdefault((name, kind, place.group() if place else ""), []).append(row)
+    found = []
+    for (name, _, _), rows in sorted(alike.items(), key=lambda item: (-len(item[1]), min(item[1]))):
+        sentence = board.errors[min(rows), name]
+        found.append(_problem("error", f"{name}: {sentence}", line_of(sentence, file), min(rows), len(rows)))
+    return found
 
 
 def _problem(kind: str, text: str, line: int | None, row: int | None, count: int | None) -> dict[str, Any]:

@@ -26,10 +26,16 @@ def test_the_line_is_read_from_the_sentence(sentence: str, line: int | None) -> 
 
 
 def test_alike_failures_are_told_once_with_count_and_first_row(make_board: MakeBoard) -> None:
-    board = make_board({"a": [1.0, "KeyError: 'x' (rewards.py:4)", "KeyError: 'x' (rewards.py:4)", "odd"]})
+    board = make_board({"a": [1.0, "KeyError: 'x' (rewards.py:4)", "KeyError: 'y' (rewards.py:4)", "odd"]})
     first, second = board_problems(board, "rewards.py")
     assert (first["line"], first["row"], first["count"]) == (4, 1, 2)
     assert (second["text"], second["row"], second["count"]) == ("a: odd", 3, 1)
+
+
+def test_failures_that_differ_in_numbers_alone_are_alike(make_board: MakeBoard) -> None:
+    board = make_board({"a": ["returned 4 scores for 2 completions", "returned 6 scores for 3 completions"]})
+    (only,) = board_problems(board, "rewards.py")
+    assert (only["text"], only["count"]) == ("a: returned 4 scores for 2 completions", 2)
 
 
 def test_infinite_and_nan_scores_are_named(make_board: MakeBoard) -> None:
