@@ -145,3 +145,12 @@ def test_every_preset_is_in_the_reference(repository: Path) -> None:
 def test_no_document_names_another_machines_paths(repository: Path) -> None:
     texts = {file.name: file.read_text(encoding="utf-8") for file in documents(repository)}
     assert [name for name, text in texts.items() if re.search(r"(?<!\w)/(work|root|home|tmp)/", text)] == []
+
+
+def test_every_environment_variable_is_in_the_reference(repository: Path) -> None:
+    text = (repository / "docs" / "reference.md").read_text(encoding="utf-8")
+    files = [
+        file for folder in ("rewards", "workbench", "trainer") for file in (repository / folder).rglob("*.py")
+    ]
+    used = {name for file in files for name in re.findall(r'"(REWARD_WORKBENCH_[A-Z_]+)"', file.read_text())}
+    assert {name for name in used if name not in text} == set()
