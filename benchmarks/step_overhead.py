@@ -10,6 +10,7 @@ quartile of wall and CPU time for every round, and the ratios over all steps (go
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import shutil
 import statistics
@@ -67,13 +68,20 @@ def typical(taken: list[Taken]) -> Taken:
 
 def run_side(side: str, project: Path, steps: int, folder: Path) -> list[Taken]:
     """Wall and CPU seconds of each step but the first of a fresh training."""
+    with contextlib.ExitStack() as stack:
+        return _run_side(side, project, steps, folder, stack)
+
+
+def _run_side(
+    side: str, project: Path, steps: int, folder: Path, stack: contextlib.ExitStack
+) -> list[Taken]:
     from trainer.backends.transformers import load_policy, policy_tokenizer_of
     from trainer.completions import Recorder
     from trainer.environment import use_threads
     from trainer.job import Request, prepare_job
     from trainer.journal import Journal, Progress, as_callback
     from trainer.models import resolve_model
-    from trainer.run import build_trainer, scoring_of
+    from trainer.run import build_trainer, crew_of, scoring_of
     from trainer.runfiles import RunFacts, create_run
 
     request = Request(
@@ -90,7 +98,8 @@ def run_side(side: str, project: Path, steps: int, folder: Path) -> list[Taken]:
         run = create_run(folder, job, RunFacts.of(job, request, model=model, threads=1))
         progress = Progress(steps, terminal=False)
         recorder = Recorder(run.completions)
-        scoring = scoring_of(job, recorder, progress)
+        crew = stack.enter_context(crew_of(job))
+        scoring = scoring_of(job, crew, recorder, progress)
         journal = Journal(
             run,
             total=steps,
@@ -112,6 +121,7 @@ def plain_trainer(job: Any, policy: Any, folder: Path, callbacks: list[Any]) -> 
     from transformers import PrinterCallback
     from trl import GRPOTrainer
 
+    from rewards.rewardset import RewardSet
     from trainer.data import order, to_dataset
     from trainer.settings import build_config
 
@@ -121,11 +131,11 @@ def plain_trainer(job: Any, policy: Any, folder: Path, callbacks: list[Any]) -> 
         str(folder),
         max_steps=job.plan.max_steps,
         shuffle_dataset=False,
-        reward_weights=job.rewardset.weights,
+        reward_weights=job.description.weights,
     )
     trainer = GRPOTrainer(
         model=policy.model,
-        reward_funcs=list(job.rewardset.functions),
+        reward_funcs=list(RewardSet.load(job.description.target).functions),
         args=config,
         train_dataset=to_dataset(job.data.train, indices),
         processing_class=policy.tokenizer,

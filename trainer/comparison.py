@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from rewards.contract import Batch
 from rewards.errors import UsageError
-from rewards.rewardset import RewardSet
+from rewards.running import Crew
 from trainer.card import write_card
 from trainer.completions import ScoredBatch
 from trainer.environment import find_device
 from trainer.generation import Completion, Prompt, Sampling, complete
 from trainer.held_out import Prompts, Row, prompts_for
+from trainer.job import describe
 from trainer.loading import load_model, load_tokenizer
 from trainer.merge import base_of
 from trainer.models import resolve_model
@@ -104,9 +105,8 @@ class Comparison:
 def compare_answers(
     answers: tuple[Answers, Answers],
     prompts: Prompts,
-    rewardset: RewardSet,
+    crew: Crew,
     *,
-    names: Sequence[str] = (),
     sampling: Sampling = Sampling(),
     labels: tuple[str, str] = ("base", "trained"),
     notes: Sequence[str] = (),
@@ -115,8 +115,8 @@ def compare_answers(
     prompt.
     """
     samples = len(answers[0][0])
-    scored = [score(rewardset, prompts.rows, one, names=names) for one in answers]
-    entries = [rewardset.entry(name) for name in names or rewardset.names]
+    scored = [score(crew, prompts.rows, one) for one in answers]
+    entries = [crew.description.reward(name).entry for name in crew.names]
     lines = [_line(TOTAL, None, None, scored[0].totals, scored[1].totals, samples)]
     for column, entry in enumerate(entries):
         before, after = (batch.scores[:, column] for batch in scored)
@@ -136,13 +136,7 @@ def compare_answers(
     )
 
 
-def score(
-    rewardset: RewardSet,
-    rows: Sequence[Row],
-    answers: Sequence[Sequence[Completion]],
-    *,
-    names: Sequence[str] = (),
-) -> ScoredBatch:
+def score(crew: Crew, rows: Sequence[Row], answers: Sequence[Sequence[Completion]]) -> ScoredBatch:
     """Score the answers to each row in one call per reward, as in training.
 
     Rows of a prompt follow one another.
@@ -157,7 +151,10 @@ def score(
         groups=[str(number) for number, _, _ in flat],
     )
     scoring = Scoring(
-        bind(rewardset, names), group=len(answers[0]) if answers else 1, record=lambda scored: None
+        bind(crew.description, crew.names),
+        crew.call_all,
+        group=len(answers[0]) if answers else 1,
+        record=lambda scored: None,
     )
     return scoring.score(batch, step=0, split="eval")
 
@@ -247,10 +244,9 @@ def compare_run(
     run = find_run(where)
     facts = read_facts(run)
     trained = trained_folder(run)
-    rewardset = RewardSet.load(facts.target)
     chosen = prompts_for(run, prompts, limit=MOST_COMPLETIONS)
     names = run.stages()[-1].rewards
-    description = rewardset.describe()
+    description, _ = describe(facts.target)
     columns = dict.fromkeys(key for row in chosen.rows for key in row if key != "prompt")
     description.only(list(names)).require_columns(columns)
     samples = max(1, min(MOST_SAMPLES, MOST_COMPLETIONS // len(chosen.rows)))
@@ -260,15 +256,15 @@ def compare_run(
         answer(folder, trained, chosen, samples, sampling, _told(progress, label))
         for folder, label in zip(folders, ("base", "trained"), strict=True)
     )
-    comparison = compare_answers(
-        (answers[0], answers[1]),
-        chosen,
-        rewardset,
-        names=names,
-        sampling=sampling,
-        labels=(facts.model, str(trained)),
-        notes=_notes(description.fingerprint != facts.fingerprint, chosen),
-    )
+    with Crew(facts.target, names) as crew:
+        comparison = compare_answers(
+            (answers[0], answers[1]),
+            chosen,
+            crew,
+            sampling=sampling,
+            labels=(facts.model, str(trained)),
+            notes=_notes(description.fingerprint != facts.fingerprint, chosen),
+        )
     write_comparison(run, comparison)
     write_card(run)
     return comparison

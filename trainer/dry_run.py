@@ -15,6 +15,7 @@ import numpy as np
 from rewards.contract import Batch, completion_text
 from rewards.errors import UsageError
 from rewards.groups import group_statistics
+from rewards.running import Crew
 from trainer.backends.transformers import load_policy, policy_tokenizer_of
 from trainer.completions import ScoredBatch, write_batch
 from trainer.data import Row, fit_to_model, iter_prompts
@@ -71,7 +72,7 @@ def dry_run(request: Request, *, prompts: int, out: Path) -> DryRun:
     scored = score_replies(job, rows, replies)
     flat = [one for group in replies for one in group]
     write_samples(out, scored, list(data.columns))
-    weights = [job.rewardset.entry(name).weight for name in job.rewards]
+    weights = [job.description.reward(name).entry.weight for name in job.rewards]
     return DryRun(scored, [one.ended for one in flat], [len(one.ids) for one in flat], weights, out)
 
 
@@ -97,15 +98,20 @@ def score_replies(job: Job, rows: list[Row], replies: list[list[Completion]]) ->
         columns={name: [row.get(name) for _, row, _ in pairs] for name in names},
         groups=[f"prompt-{number + 1}" for number, _, _ in pairs],
     )
-    scoring = Scoring(
-        bind(job.rewardset, job.rewards),
+    with Crew(job.description.target, job.rewards) as crew:
+        return _scoring(job, crew).score(batch, step=0, split="train")
+
+
+def _scoring(job: Job, crew: Crew) -> Scoring:
+    return Scoring(
+        bind(job.description, job.rewards),
+        crew.call_all,
         group=job.sizes.group,
         aggregation=job.description.aggregation,
         scale_rewards=job.description.scale_rewards,
         record=lambda scored: None,
         printed=lambda text: say(text.rstrip("\n")),
     )
-    return scoring.score(batch, step=0, split="train")
 
 
 def write_samples(out: Path, scored: ScoredBatch, columns: list[str]) -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from rewards.errors import ManifestError, SealError, ShortfallError, UsageError
-from rewards.manifest import DataSettings, Stage, TrainSettings
-from rewards.rewardset import RewardSet, SetDescription
+from rewards.manifest import DataSettings, Manifest, Stage, TrainSettings, read_manifest
+from rewards.rewardset import SetDescription
+from rewards.running import Runner
 from rewards.seal import Seal, read_seal, verify
 from trainer.data import TrainingData, load_data
 from trainer.environment import find_device
@@ -51,7 +52,7 @@ class SealState:
 class Job:
     """One training, resolved and checked."""
 
-    rewardset: RewardSet
+    manifest: Manifest | None
     description: SetDescription
     seal: SealState
     settings: Settings
@@ -65,30 +66,40 @@ class Job:
     @property
     def root(self) -> Path:
         """The project's folder."""
-        return self.rewardset.root
+        return self.description.root
 
 
 def prepare_job(request: Request) -> Job:
-    """Load the reward set (the user's code runs), resolve the settings, read the data, make the plan. No model.
+    """Describe the reward set, resolve the settings, read the data, make the plan. No model is loaded.
 
     Raises:
         RewardWorkbenchError: whatever is wrong with target, settings or data, in one sentence.
     """
-    rewardset = RewardSet.load(request.target)
-    description = rewardset.describe()
-    train = rewardset.manifest.train if rewardset.manifest else TrainSettings()
+    description, manifest = describe(request.target)
+    train = manifest.train if manifest else TrainSettings()
     stage = the_stage(train)
     values = parse_sets(request.sets)
-    data_settings = data_from(rewardset, values)
+    data_settings = data_from(manifest, values)
     own = {name: value for name, value in values.items() if not name.startswith("data.")}
     settings = resolve(train, device=find_device(), model=request.model, stage=stage, sets=own)
     settings = check_with_trl(settings)
-    data = load_data(data_settings, rewardset.root, seed=settings.seed)
-    return make_job(rewardset, description, settings, data_settings, data, stage)
+    data = load_data(data_settings, description.root, seed=settings.seed)
+    return make_job(manifest, description, settings, data_settings, data, stage)
+
+
+def describe(target: str) -> tuple[SetDescription, Manifest | None]:
+    """A reward set as a process of its own loads it, and its manifest.
+
+    Raises:
+        LoadError, TargetError, ManifestError: the target cannot be loaded.
+    """
+    with Runner() as runner:
+        description = runner.inspect(target)
+    return description, read_manifest(description.manifest_path) if description.manifest_path else None
 
 
 def make_job(
-    rewardset: RewardSet,
+    manifest: Manifest | None,
     description: SetDescription,
     settings: Settings,
     data_settings: DataSettings,
@@ -107,7 +118,7 @@ def make_job(
     )
     seal = seal_state(description)
     name = stage.name if stage and stage.name else MAIN_STAGE
-    return Job(rewardset, description, seal, settings, data_settings, data, sizes, plan, name, names)
+    return Job(manifest, description, seal, settings, data_settings, data, sizes, plan, name, names)
 
 
 def replan(job: Job, data: TrainingData) -> Job:
@@ -133,12 +144,12 @@ def the_stage(train: TrainSettings) -> Stage | None:
     return train.stage[0] if train.stage else None
 
 
-def data_from(rewardset: RewardSet, sets: dict[str, Any]) -> DataSettings:
+def data_from(manifest: Manifest | None, sets: dict[str, Any]) -> DataSettings:
     """`[data]` with the keys `data.train`, `data.system_prompt`, `data.holdout` of `--set` on top.
 
     A file given on the command line is relative to the current folder.
     """
-    stated = rewardset.manifest.data if rewardset.manifest else DataSettings()
+    stated = manifest.data if manifest else DataSettings()
     changes = {name.removeprefix("data."): value for name, value in sets.items() if name.startswith("data.")}
     unknown = set(changes) - set(DataSettings.model_fields)
     if unknown:

@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rewards.contract import Batch
+from rewards.running import Crew
 from trainer.backends.transformers import attention_implementation, policy_tokenizer_of, weights_dtype
 from trainer.data import prompt_lengths, read_rows
 from trainer.environment import quiet_libraries
@@ -76,7 +77,7 @@ def preflight(request: Request, samples: Sequence[Path] = ()) -> Preflight:
     job = prepare_job(request)
     folder = resolve_model(job.settings.model, root=job.root, say=say).path
     lengths = prompt_lengths(job.data.train, policy_tokenizer_of(folder))
-    files = list(samples) or (job.rewardset.manifest.sample_paths if job.rewardset.manifest else [])
+    files = list(samples) or (job.manifest.sample_paths if job.manifest else [])
     return Preflight(
         [
             check_data(job),
@@ -199,8 +200,14 @@ def check_signal(job: Job, files: Sequence[Path]) -> Section:
     ]
     if missing:
         return Section("signal", [f"the samples lack the column '{missing[0]}', so they cannot be scored"])
-    scoring = Scoring(bind(job.rewardset, job.rewards), group=job.sizes.group, record=lambda scored: None)
-    scored = scoring.score(batch, step=0, split="train")
+    with Crew(job.description.target, job.rewards) as crew:
+        scoring = Scoring(
+            bind(job.description, job.rewards),
+            crew.call_all,
+            group=job.sizes.group,
+            record=lambda scored: None,
+        )
+        scored = scoring.score(batch, step=0, split="train")
     groups: dict[str, list[float]] = {}
     for group, total in zip(scored.groups, scored.totals, strict=True):
         groups.setdefault(group, []).append(float(total))

@@ -4,23 +4,24 @@ TRL calls its reward functions one after another with the same batch. The first 
 *all* rewards; the others hand over their column. Only so can a row that one reward fails on be left out of all of them:
 TRL counts a missing score as 0 as long as another reward has one, and a failure must never look like a judgement.
 
-A row fails where a weighted reward raises, returns something that is no number, or NaN or infinity (which would
-poison the weights). Such a row gets no advantage and stays out of its group's mean; the record keeps the error. The run
-stops when more than a set share of the last rows failed. A reward of weight 0 only watches: its failures are recorded
-and blank nothing.
+The rewards themselves run in processes of their own, all at the same time (`rewards.running.Crew`): a step's rewards
+take as long as the slowest of them, and a reward that hangs or ends its process costs its row and nothing else.
+
+A row fails where a weighted reward raises, hangs, dies, returns something that is no number, or NaN or infinity (which
+would poison the weights). Such a row gets no advantage and stays out of its group's mean; the record keeps the error.
+The run stops when more than a set share of the last rows failed. A reward of weight 0 only watches: its failures are
+recorded and blank nothing.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rewards.contract import Batch, CallResult, Reward, Status, call_rows_apart, is_async
+from rewards.contract import Batch, CallResult, Reward, Status
 from rewards.errors import ShortfallError
 from rewards.groups import advantages, group_statistics, totals
 from rewards.manifest import RewardEntry
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rewards.rewardset import RewardSet
+    from rewards.rewardset import SetDescription
 
 LARGEST = 3.4028234663852886e38
 """The largest number TRL's float32 holds; anything beyond is infinite to it."""
@@ -38,11 +39,10 @@ LARGEST = 3.4028234663852886e38
 
 @dataclass(frozen=True)
 class Bound:
-    """A reward ready to be called: its declaration, the user's callable, and the name TRL and the record know it by."""
+    """A reward of the run: its declaration and the name TRL and the record know it by."""
 
     name: str
     entry: RewardEntry
-    function: Reward
 
 
 @dataclass
@@ -79,19 +79,52 @@ class TooManyFailures(ShortfallError):
     """The rewards could not score too many of the last completions; the run stopped."""
 
 
-def bind(rewardset: RewardSet, names: Sequence[str] = ()) -> list[Bound]:
+Caller = Callable[[Batch, Any], list[CallResult]]
+"""Calls every reward with a batch and the trainer's state; results in the order of the rewards (`Crew.call_all`)."""
+
+
+def bind(description: SetDescription, names: Sequence[str] = ()) -> list[Bound]:
     """The rewards of a set (or those called `names`, in that order) under names that are unique in TRL's sense.
 
     A name TRL or the record uses for a column of its own gets a suffix, and so does the second of two equal ones.
     """
     taken = {*RESERVED}
     bound = []
-    for name in names or rewardset.names:
-        entry = rewardset.entry(name)
+    for name in names or description.names:
+        entry = description.reward(name).entry
         unique = distinct(entry.name, taken)
         taken.add(unique)
-        bound.append(Bound(unique, entry, rewardset.function(name)))
+        bound.append(Bound(unique, entry))
     return bound
+
+
+class DeadlineWatch:
+    """Warns, once for each reward, when its deadline dropped more than 1 % of its rows.
+
+    A row that takes too long is left out of its group. Where that happens to more than a few, training no longer
+    sees the completions that are slow to judge, which changes what is learnt.
+    """
+
+    SHARE = 0.01
+    LEAST_ROWS = 64
+
+    def __init__(self, names: Sequence[str], warn: Callable[[str], None]) -> None:
+        self._warn = warn
+        self._rows, self._dropped = Counter[str](), Counter[str]()
+        self._quiet = dict.fromkeys(names, True)
+
+    def count(self, results: Sequence[CallResult]) -> None:
+        """Take one batch's results into account."""
+        for name, result in zip(self._quiet, results, strict=True):
+            self._rows[name] += len(result.status)
+            self._dropped[name] += int((result.status == Status.TIMEOUT).sum())
+            rows, dropped = self._rows[name], self._dropped[name]
+            if self._quiet[name] and rows >= self.LEAST_ROWS and dropped > self.SHARE * rows:
+                self._quiet[name] = False
+                self._warn(
+                    f"warning: the deadline of reward '{name}' dropped {dropped} of {rows} rows; training does not see "
+                    "completions that are slow to judge. Make the reward quicker, or raise its timeout_s"
+                )
 
 
 def distinct(name: str, taken: set[str]) -> str:
@@ -110,17 +143,20 @@ class Scoring:
 
     Args:
         bound: the rewards.
+        call_all: calls them.
         group: completions of a prompt in training; `eval_group`: in evaluation.
         aggregation, scale_rewards: TRL's modes, for the advantages in the record.
         record: takes each scored batch.
         is_training: tells whether the batch at hand is for training.
         printed: takes what rewards print.
+        warn: takes what a person should know: a reward whose deadline drops rows.
         failure_share, failure_window: see the module docstring.
     """
 
     def __init__(
         self,
         bound: Sequence[Bound],
+        call_all: Caller,
         *,
         group: int,
         eval_group: int | None = None,
@@ -129,6 +165,7 @@ class Scoring:
         record: Callable[[ScoredBatch], None],
         is_training: Callable[[], bool] = lambda: True,
         printed: Callable[[str], None] = lambda text: None,
+        warn: Callable[[str], None] = lambda text: None,
         failure_share: float = 0.2,
         failure_window: int = 64,
     ) -> None:
@@ -139,7 +176,9 @@ class Scoring:
         self.is_training = is_training
         self._group, self._eval_group = group, eval_group or group
         self._modes = {"aggregation": aggregation, "scale_rewards": scale_rewards}
+        self._call_all = call_all
         self._record, self._printed = record, printed
+        self._deadlines = DeadlineWatch(self.names, warn)
         self._share = failure_share
         self._recent: deque[str | None] = deque(maxlen=failure_window)
         self._columns: NDArray[np.float64] | None = None
@@ -181,6 +220,7 @@ class Scoring:
             groups=[f"{step}-{row // size}" for row in range(len(completions))],
         )
         results = self._call_all(batch, state)
+        self._deadlines.count(results)
         scored = self.read(batch, results, step=step, split="train" if training else "eval")
         for result in results:
             for column, values in result.extra.items():
@@ -222,23 +262,6 @@ class Scoring:
             seconds={name: result.seconds for name, result in zip(self.names, results, strict=True)},
             columns={**batch.columns, **extra},
         )
-
-    def _call_all(self, batch: Batch, trainer_state: Any) -> list[CallResult]:
-        """Every reward once: sync ones one after another, then the async ones together, as TRL does."""
-        waiting = [index for index, reward in enumerate(self.bound) if is_async(reward.function)]
-        results: dict[int, CallResult] = {}
-        for index, reward in enumerate(self.bound):
-            if index not in waiting or len(waiting) == 1:
-                results[index] = call_one(reward, batch, trainer_state)
-        if len(waiting) > 1:
-            streams = sys.stdout, sys.stderr  # the calls capture what is printed, in no order of their own
-            try:
-                with ThreadPoolExecutor(len(waiting)) as pool:
-                    made = pool.map(lambda i: call_one(self.bound[i], batch, trainer_state), waiting)
-                    results.update(zip(waiting, made, strict=True))
-            finally:
-                sys.stdout, sys.stderr = streams
-        return [results[index] for index in range(len(self.bound))]
 
     def _read_scores(
         self, results: list[CallResult], rows: int
@@ -288,51 +311,6 @@ class Scoring:
             f"stopped at step {step}: {len(failures)} of the last {len(self._recent)} completions could not be scored, "
             f"more than failure_share={self._share:g} of {self._recent.maxlen} allows; most often ({times}) {most}"
         )
-
-
-def call_one(reward: Bound, batch: Batch, trainer_state: Any = None) -> CallResult:
-    """One reward on one batch: its `params` bound, failing rows told apart, abstaining where `when` does not hold."""
-    options: dict[str, Any] = {
-        "scope": reward.entry.scope,
-        "params": reward.entry.params,
-        "trainer_state": trainer_state,
-        "record_credits": True,
-    }
-    rows = rows_concerned(reward.entry, batch)
-    if len(rows) == len(batch):
-        return call_rows_apart(reward.function, batch, **options)
-    return spread_out(call_rows_apart(reward.function, batch.rows(rows), **options), rows, len(batch))
-
-
-def rows_concerned(entry: RewardEntry, batch: Batch) -> list[int]:
-    """The rows on which `when` holds; all of them without a `when`."""
-    return [
-        row
-        for row in range(len(batch))
-        if all(
-            name in batch.columns and batch.columns[name][row] == value for name, value in entry.when.items()
-        )
-    ]
-
-
-def spread_out(result: CallResult, rows: list[int], total: int) -> CallResult:
-    """A result for some rows as one for all, the others abstaining."""
-    import numpy as np
-
-    scores = np.full(total, np.nan)
-    status = np.full(total, int(Status.ABSTAINED), dtype=np.uint8)
-    scores[rows], status[rows] = result.scores, result.status
-    extra: dict[str, list[Any]] = {}
-    for column, values in result.extra.items():
-        if len(values) == len(rows):
-            by_row = dict(zip(rows, values, strict=True))
-            extra[column] = [by_row.get(row) for row in range(total)]
-    credits = None
-    if result.credits is not None:
-        known = dict(zip(rows, result.credits, strict=True))
-        credits = [known.get(row, []) for row in range(total)]
-    errors = {rows[row]: why for row, why in result.errors.items()}
-    return CallResult(scores, status, errors, extra, result.metrics, result.seconds, result.printed, credits)
 
 
 def faults(result: CallResult) -> NDArray[np.bool_]:

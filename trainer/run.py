@@ -17,12 +17,22 @@ from typing import Any
 
 from rewards.errors import ShortfallError, UsageError
 from rewards.manifest import read_manifest
-from rewards.rewardset import RewardSet
+from rewards.running import Crew
 from trainer.backends.transformers import Policy, load_policy, policy_tokenizer_of
 from trainer.completions import Recorder
 from trainer.data import fit_to_model, load_data, order, to_dataset
 from trainer.environment import choose_threads, quiet_libraries, require_one_process, use_threads
-from trainer.job import Job, Request, make_job, prepare_job, replan, require_seal, seal_state, the_stage
+from trainer.job import (
+    Job,
+    Request,
+    describe,
+    make_job,
+    prepare_job,
+    replan,
+    require_seal,
+    seal_state,
+    the_stage,
+)
 from trainer.journal import Journal, Progress, as_callback, duration, say
 from trainer.models import resolve_model
 from trainer.rewarding import Scoring, TooManyFailures, bind
@@ -116,18 +126,16 @@ def _resume(request: Request) -> Outcome:
 def _run_to_resume(request: Request) -> RunDir:
     if request.run is not None:
         return find_run(request.run)
-    rewardset = RewardSet.load(request.target)
-    name = rewardset.describe().name
-    found = latest_run(rewardset.root, name)
+    description, _ = describe(request.target)
+    found = latest_run(description.root, description.name)
     if found is None:
-        raise UsageError(f"there is no run to resume under {rewardset.root / 'runs'}; name one with --run")
+        raise UsageError(f"there is no run to resume under {description.root / 'runs'}; name one with --run")
     return RunDir.open(found)
 
 
 def _job_of(run: RunDir, request: Request, facts: RunFacts) -> Job:
     """The run's job: its own settings and data, and the reward set as it is now, which has to be the same."""
-    rewardset = RewardSet.load(request.target)
-    description = rewardset.describe()
+    description, own = describe(request.target)
     if description.fingerprint != facts.fingerprint and not request.allow_unsealed:
         differs = "; ".join(seal_state(description).problems) or "the target is another one than the run's"
         raise ShortfallError(
@@ -137,7 +145,7 @@ def _job_of(run: RunDir, request: Request, facts: RunFacts) -> Job:
     manifest = read_manifest(run.manifest_path)
     settings = settings_of(run, facts)
     data = load_data(manifest.data, run.path, seed=settings.seed)
-    return make_job(rewardset, description, settings, manifest.data, data, the_stage(manifest.train))
+    return make_job(own, description, settings, manifest.data, data, the_stage(manifest.train))
 
 
 def _fit(job: Job) -> tuple[Path, Any, Job]:
@@ -186,13 +194,20 @@ def _go(run: RunDir, job: Job, facts: RunFacts, tokenizer: Any) -> Outcome:
 
 
 def _steps(run: RunDir, job: Job, facts: RunFacts, tokenizer: Any, checkpoint: Path | None) -> Outcome:
+    with crew_of(job) as crew:
+        return _steps_with(crew, run, job, facts, tokenizer, checkpoint)
+
+
+def _steps_with(
+    crew: Crew, run: RunDir, job: Job, facts: RunFacts, tokenizer: Any, checkpoint: Path | None
+) -> Outcome:
     use_threads(facts.threads)
     say(f"loading {job.settings.model} on {job.settings.device}, {facts.threads} CPU threads")
     policy = load_policy(Path(facts.model_path), job.settings, tokenizer)
     done = (checkpoint_step(checkpoint) if checkpoint else 0) or 0
     progress = Progress(job.plan.max_steps, done)
     recorder = Recorder(run.completions)
-    scoring = scoring_of(job, recorder, progress)
+    scoring = scoring_of(job, crew, recorder, progress)
     journal = Journal(
         run,
         total=job.plan.max_steps,
@@ -256,16 +271,33 @@ def build_trainer(run: RunDir, job: Job, policy: Policy, scoring: Scoring, callb
     return trainer
 
 
-def scoring_of(job: Job, recorder: Recorder, progress: Progress) -> Scoring:
-    """The job's rewards as TRL will call them, recorded by `recorder`."""
+def crew_of(job: Job) -> Crew:
+    """Processes with the job's rewards loaded.
+
+    Raises:
+        ShortfallError: the code changed since the job was prepared.
+    """
+    crew = Crew(job.description.target, job.rewards)
+    if crew.description.fingerprint != job.description.fingerprint:
+        crew.close()
+        raise ShortfallError(
+            f"the reward set {job.description.target} changed while the run started; start again"
+        )
+    return crew
+
+
+def scoring_of(job: Job, crew: Crew, recorder: Recorder, progress: Progress) -> Scoring:
+    """The job's rewards as TRL will call them, carried out by `crew`, recorded by `recorder`."""
     return Scoring(
-        bind(job.rewardset, job.rewards),
+        bind(job.description, job.rewards),
+        crew.call_all,
         group=job.sizes.group,
         eval_group=job.settings.trl.get("num_generations_eval"),
         aggregation=job.description.aggregation,
         scale_rewards=job.description.scale_rewards,
         record=recorder,
         printed=lambda text: progress.say(text.rstrip("\n")),
+        warn=progress.say,
         failure_share=job.settings.own.failure_share,
         failure_window=max(job.settings.own.failure_window, job.sizes.rows),
     )

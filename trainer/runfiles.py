@@ -151,7 +151,7 @@ def _fill(run: RunDir, final: Path, job: Job, facts: RunFacts) -> None:
 
 def resolved_manifest(job: Job, folder: Path) -> dict[str, Any]:
     """The manifest that gives this run again, every setting as resolved, paths seen from `folder`."""
-    manifest = job.rewardset.manifest
+    manifest = job.manifest
     settings: dict[str, Any] = {
         "name": job.description.name,
         "tokenizer": job.description.tokenizer,
@@ -167,7 +167,7 @@ def resolved_manifest(job: Job, folder: Path) -> dict[str, Any]:
     train["stage"] = [{"name": job.stage, "rewards": list(job.rewards), "max_steps": job.plan.max_steps}]
     table: dict[str, Any] = {
         "set": settings,
-        "reward": [_entry(job, index, folder) for index in range(len(job.rewardset.entries))],
+        "reward": [_entry(job, index, folder) for index in range(len(job.description.rewards))],
     }
     if manifest:
         table["check"] = manifest.check.model_dump(mode="json")
@@ -183,7 +183,7 @@ def settings_of(run: RunDir, facts: RunFacts) -> Settings:
 
 
 def _entry(job: Job, index: int, folder: Path) -> dict[str, Any]:
-    entry = job.rewardset.entries[index].model_dump(mode="json")
+    entry = job.description.rewards[index].entry.model_dump(mode="json")
     where, separator, name = entry["function"].partition("::")
     if separator:
         entry["function"] = f"{_seen_from(folder, (job.root / where).resolve())}::{name}"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rewards.errors import UsageError
-from rewards.rewardset import RewardSet
+from rewards.running import Crew
 from trainer.comparison import Comparison, compare_answers, compare_run, sentence, to_json
 from trainer.comparison_report import to_text
 from trainer.generation import Completion
@@ -36,14 +37,15 @@ def moody(completions, **kwargs):
 
 
 @pytest.fixture
-def rewardset(tmp_path: Path) -> RewardSet:
+def crew(tmp_path: Path) -> Iterator[Crew]:
     (tmp_path / "rewards.py").write_text(REWARDS)
     (tmp_path / "rewardset.toml").write_text(
         '[[reward]]\nfunction = "rewards.py::tagged"\nkind = "format"\n'
         '[[reward]]\nfunction = "rewards.py::right"\nkind = "correctness"\nweight = 2.0\n'
         '[[reward]]\nfunction = "rewards.py::moody"\nweight = 0.0\n'
     )
-    return RewardSet.load(tmp_path)
+    with Crew(tmp_path) as made:
+        yield made
 
 
 def said(*texts: str) -> list[list[Completion]]:
@@ -51,12 +53,12 @@ def said(*texts: str) -> list[list[Completion]]:
     return [[Completion(text, [1], True)] for text in texts]
 
 
-def compared(rewardset: RewardSet, base: list[Any], trained: list[Any]) -> Comparison:
-    return compare_answers((base, trained), PROMPTS, rewardset)
+def compared(crew: Crew, base: list[Any], trained: list[Any]) -> Comparison:
+    return compare_answers((base, trained), PROMPTS, crew)
 
 
-def test_each_reward_and_the_total_are_compared_pair_by_pair(rewardset: RewardSet) -> None:
-    result = compared(rewardset, said("1", "2", "9", "9"), said("<answer>1", "<answer>9", "<answer>3", "9"))
+def test_each_reward_and_the_total_are_compared_pair_by_pair(crew: Crew) -> None:
+    result = compared(crew, said("1", "2", "9", "9"), said("<answer>1", "<answer>9", "<answer>3", "9"))
     total, tagged, right, moody = result.lines
     assert (tagged.base, tagged.trained, tagged.paired.mean) == (0.0, 0.75, 0.75)
     assert (tagged.paired.wins, tagged.paired.losses, tagged.paired.ties) == (3, 0, 1)
@@ -65,43 +67,43 @@ def test_each_reward_and_the_total_are_compared_pair_by_pair(rewardset: RewardSe
     assert (moody.weight, moody.unscored) == (0.0, 0)
 
 
-def test_completions_of_a_prompt_are_averaged_before_they_are_compared(rewardset: RewardSet) -> None:
+def test_completions_of_a_prompt_are_averaged_before_they_are_compared(crew: Crew) -> None:
     base = [[Completion("1", [1], True), Completion("<answer>1", [1], True)]] * 4
-    result = compare_answers((base, base), PROMPTS, rewardset)
+    result = compare_answers((base, base), PROMPTS, crew)
     assert result.completions == 2
     assert (result.lines[1].base, result.lines[1].paired.pairs) == (0.5, 4)
 
 
-def test_the_worst_regressions_are_shown_with_both_answers(rewardset: RewardSet) -> None:
-    result = compared(rewardset, said("<answer>1", "2", "3", "4"), said("no", "2", "3", "none"))
+def test_the_worst_regressions_are_shown_with_both_answers(crew: Crew) -> None:
+    result = compared(crew, said("<answer>1", "2", "3", "4"), said("no", "2", "3", "none"))
     assert [(one.base, one.trained) for one in result.worst] == [("<answer>1", "no"), ("4", "none")]
     assert (result.worst[0].base_total, result.worst[0].trained_total) == (3.0, 0.0)
     assert "lost 3.000 of the total: What is 0 + 1?" in to_text(result)
 
 
-def test_completions_without_a_score_are_counted_and_told(rewardset: RewardSet) -> None:
-    result = compared(rewardset, said("1", "2", "3", "4"), said("boom", "2", "3", "4"))
+def test_completions_without_a_score_are_counted_and_told(crew: Crew) -> None:
+    result = compared(crew, said("1", "2", "3", "4"), said("boom", "2", "3", "4"))
     assert (result.lines[3].unscored, result.lines[3].paired.pairs) == (1, 3)
     assert result.errors["moody"].startswith("ValueError: boom (rewards.py:")
     assert "reward 'moody' could not score some completions" in to_text(result)
 
 
-def test_the_text_tells_rewards_apart_and_marks_shadows(rewardset: RewardSet) -> None:
-    text = to_text(compared(rewardset, said("1", "2", "3", "4"), said("1", "2", "3", "4")))
+def test_the_text_tells_rewards_apart_and_marks_shadows(crew: Crew) -> None:
+    text = to_text(compared(crew, said("1", "2", "3", "4"), said("1", "2", "3", "4")))
     assert "tagged (format)" in text
     assert "right (correctness)" in text
     assert "moody *" in text
     assert "prompts shared with the 7 trained on: none" in text
 
 
-def test_no_clear_difference_comes_with_what_would_have_shown(rewardset: RewardSet) -> None:
-    result = compared(rewardset, said("1", "2", "9", "9"), said("<answer>1", "x", "9", "9"))
+def test_no_clear_difference_comes_with_what_would_have_shown(crew: Crew) -> None:
+    result = compared(crew, said("1", "2", "9", "9"), said("<answer>1", "x", "9", "9"))
     assert "no clear difference" in sentence(result)
     assert "would not have shown on so few prompts" in sentence(result)
 
 
-def test_the_json_is_strict_and_says_what_came_out(rewardset: RewardSet) -> None:
-    values = to_json(compared(rewardset, said("1", "2", "3", "4"), said("<answer>1", "2", "3", "4")))
+def test_the_json_is_strict_and_says_what_came_out(crew: Crew) -> None:
+    values = to_json(compared(crew, said("1", "2", "3", "4"), said("<answer>1", "2", "3", "4")))
     assert [line["name"] for line in values["lines"]] == ["total", "tagged", "right", "moody"]
     assert values["lines"][1]["verdict"] == "no clear difference"
     json.dumps(values, allow_nan=False)

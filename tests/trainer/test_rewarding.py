@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
-import asyncio
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from rewards.contract import TrainerState
+from rewards.conditions import call_where
+from rewards.contract import Batch, CallResult, Status, TrainerState, call_rows_apart, failed_result
 from rewards.manifest import RewardEntry
+from rewards.running import Crew
 from trainer.completions import ScoredBatch
-from trainer.rewarding import Bound, Scoring, TooManyFailures, distinct
+from trainer.rewarding import Bound, Scoring, TooManyFailures, bind, distinct
 
 TEXTS = ["a", "bb", "ccc", "dddd"]
 
 
-def bound(function: Callable[..., Any], name: str = "", **entry: Any) -> Bound:
+@dataclass(frozen=True)
+class Given:
+    """A reward and the function behind it."""
+
+    bound: Bound
+    function: Callable[..., Any]
+
+    def call(self, batch: Batch, state: Any) -> CallResult:
+        entry = self.bound.entry
+        return call_where(
+            entry.when,
+            batch,
+            lambda rows: call_rows_apart(self.function, rows, params=entry.params, trainer_state=state),
+        )
+
+
+def bound(function: Callable[..., Any], name: str = "", **entry: Any) -> Given:
     name = name or function.__name__
-    return Bound(name, RewardEntry(function=f"r.py::{name}", name=name, **entry), function)
+    return Given(Bound(name, RewardEntry(function=f"r.py::{name}", name=name, **entry)), function)
 
 
 def length(completions: list[str], **kwargs: Any) -> list[float]:
@@ -31,15 +51,18 @@ def raises_on_ccc(completions: list[str], **kwargs: Any) -> list[float]:
 
 
 class Call:
-    """Calls the wrapped rewards as TRL does and keeps what came of it."""
+    """Calls the wrapped rewards as TRL does and keeps what came of it; the functions run in this process."""
 
-    def __init__(self, *rewards: Bound, group: int = 2, training: bool = True, **options: Any) -> None:
+    def __init__(self, *rewards: Given, group: int = 2, training: bool = True, **options: Any) -> None:
         self.recorded: list[ScoredBatch] = []
         self.extra: dict[str, list[Any]] = {}
         self.metrics: list[tuple[str, float]] = []
         self.printed: list[str] = []
+        self.warnings: list[str] = []
         self.scoring = Scoring(
-            rewards,
+            [reward.bound for reward in rewards],
+            lambda batch, state: [reward.call(batch, state) for reward in rewards],
+            warn=self.warnings.append,
             group=group,
             record=self.recorded.append,
             printed=self.printed.append,
@@ -177,17 +200,75 @@ def test_trainer_state_and_both_callbacks_pass_through() -> None:
     assert call.recorded[0].columns["seen"] == [7] * 4
 
 
-def test_async_rewards_wait_together() -> None:
-    started: list[float] = []
+RUN = """
+import time
 
-    async def waits(completions: list[str], **kwargs: Any) -> list[float]:
-        started.append(asyncio.get_running_loop().time())
-        await asyncio.sleep(0.2)
-        return [1.0] * len(completions)
+def slow(completions, **_):
+    time.sleep(0.3)
+    return [1.0] * len(completions)
 
-    call = Call(bound(waits, "one"), bound(waits, "two"))
-    assert call() == [[1.0] * 4, [1.0] * 4]
-    assert abs(started[0] - started[1]) < 0.15
+slower = slow
+
+def hangs(completions, **_):
+    while "ccc" in completions:
+        pass
+    return [float(len(text)) for text in completions]
+
+def exits(completions, **_):
+    import os
+    if "bb" in completions:
+        os._exit(3)
+    return [float(len(text)) for text in completions]
+"""
+
+
+def crew_call(
+    folder: Path, *names: str, **options: Any
+) -> tuple[list[list[float | None]], list[ScoredBatch], float]:
+    """One call of TRL's to rewards that run in processes of their own."""
+    (folder / "r.py").write_text(RUN)
+    (folder / "rewardset.toml").write_text(
+        "".join(f'[[reward]]\nfunction = "r.py::{name}"\ntimeout_s = 0.5\n' for name in names)
+    )
+    recorded: list[ScoredBatch] = []
+    with Crew(folder) as crew:
+        scoring = Scoring(
+            bind(crew.description),
+            crew.call_all,
+            group=2,
+            record=recorded.append,
+            failure_share=1.0,
+            **options,
+        )
+        started = time.perf_counter()
+        keywords: dict[str, Any] = {
+            "prompts": ["p"] * 4, "completions": TEXTS, "completion_ids": [[1]] * 4,
+            "trainer_state": TrainerState(0, 10), "log_extra": lambda *_: None, "log_metric": lambda *_: None,
+        }  # fmt: skip
+        returned = [function(**keywords) for function in scoring.functions()]
+        return returned, recorded, time.perf_counter() - started
+
+
+def test_rewards_run_at_the_same_time_in_processes_of_their_own(tmp_path: Path) -> None:
+    returned, [scored], seconds = crew_call(tmp_path, "slow", "slower")
+    assert returned == [[1.0] * 4] * 2
+    assert sum(scored.seconds.values()) >= 0.6 > seconds
+
+
+def test_a_hanging_row_and_a_deadly_row_leave_their_groups_and_the_run_goes_on(tmp_path: Path) -> None:
+    returned, [scored], _ = crew_call(tmp_path, "hangs", "exits")
+    assert returned == [[1.0, None, None, 4.0]] * 2
+    assert scored.errors[2]["hangs"] == "took over 0.5 s and was ended"
+    assert scored.errors[1]["exits"] == "ended its process: exit code 3"
+
+
+def test_a_deadline_that_drops_more_than_one_in_a_hundred_rows_is_told_once() -> None:
+    call = Call(bound(length), failure_share=1.0)
+    late = failed_result(1, Status.TIMEOUT, "took over 5 s and was ended")
+    for _ in range(70):
+        call.scoring._deadlines.count([late])
+    assert len(call.warnings) == 1
+    assert "the deadline of reward 'length' dropped 64 of 64 rows" in call.warnings[0]
 
 
 def test_a_reward_that_edits_completions_changes_neither_the_record_nor_trl() -> None:
