@@ -175,6 +175,11 @@ def recording(rows: int, completions: Sequence[Any] = ()) -> Iterator[Recording]
         _record.reset(token)
 
 
+def is_recording() -> bool:
+    """Whether credits are kept at this moment; code that would have to go out of its way for them can ask."""
+    return _record.get() is not None
+
+
 def spans_of(span: Any) -> tuple[Span, ...]:
     """A `span=` argument as pairs; what cannot be read as such gives none."""
     if isinstance(span, Match):

@@ -1,0 +1,630 @@
+"""Making a reward out of rewards: gates, priorities, bounds, progress, and weights that move.
+
+Each function here takes rewards and returns one, to be written in the file of rewards:
+
+    from rewards.library import max_length
+    from rewards.library.shaping import gate
+
+    brief_if_right = gate(max_length, by=correctness_reward)
+
+    gate                bonus only where another reward is satisfied
+    lexicographic       the first reward decides, later ones only between equals
+    clip                within bounds
+    scale               from one range to another
+    potential_shaping   how far a completion got from where it started
+    scheduled           a factor that follows the training step
+    adaptive            a factor that follows how often the reward is earned
+
+What comes out is a plain TRL reward: it takes and passes on columns, may be awaited, can be pickled, has its own name
+(`name=` where two would be equal), keeps the named credits of the inner rewards, and is declared from their marks. It
+is written in Python and not in a manifest, because a seal covers the code of the file: the parts are part of it.
+
+None, NaN and infinities. A row is None where the deciding reward (the gate's `by`, the first of a `lexicographic`,
+the only one elsewhere) is None. What is no number passes through unchanged, so that a fault of an inner reward is
+seen as one; nothing here turns an infinity into a bound or NaN into 0.
+
+What shaping can and cannot do: Ng, Harada and Russell (1999) showed that only `gamma * phi(s') - phi(s)` leaves the
+best policy where it was. Over a whole completion that sum telescopes to a term in the prompt, which GRPO's group mean
+takes away again. So whatever depends on the completion and is added does move what is best; the safe forms are a
+gate, an order of priority, or a trade-off that is stated by its weight.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rewards.contract import Reward, completion_text, trl_name
+from rewards.library.composition import (
+    Answer,
+    Ask,
+    Call,
+    Composed,
+    ComposedAsync,
+    Steps,
+    Term,
+    Terms,
+    compose,
+    declared_range,
+)
+from rewards.marks import mark_of
+
+Shaped = Composed | ComposedAsync
+Bounds = tuple[float, float]
+
+NEAR = 1e-9
+"""Scores this near are equal: sums of shares such as 0.1 + 0.2 are no exact numbers."""
+
+
+# ------------------------------------------------------------------------------------------- gate
+
+
+def gate(
+    bonus: Reward,
+    by: Reward,
+    *,
+    at_least: float | None = None,
+    closed: float | None = None,
+    name: str | None = None,
+) -> Shaped:
+    """`bonus` where `by` is satisfied, `closed` where it is not.
+
+    `bonus` is asked about the rows that pass and no others (unless it compares the completions of a group), so that a
+    judge that costs money is asked about right answers only.
+
+    Args:
+        bonus: what is paid.
+        by: what has to be earned first.
+        at_least: the score of `by` that opens the gate; default: the top of its declared range, else 1.0.
+        closed: what a completion that does not pass gets; default: 0.0, or the low end of the bonus's declared
+            range where that is below 0, so that failing never pays better than passing.
+        name: default `BONUS_if_BY`.
+
+    Returns:
+        A reward: None where `by` is None or NaN, and where the gate is open and `bonus` is None.
+
+    >>> from rewards.library import exact_match, max_length
+    >>> brief_if_right = gate(max_length, by=exact_match)
+    >>> brief_if_right(["Paris", "Rome", "?"], answer=["Paris", "Paris", None])
+    [0.0, -1.0, None]
+    """
+    span = declared_range(bonus)
+    top = declared_range(by)
+    needed = at_least if at_least is not None else top[1] if top else 1.0
+    shut = closed if closed is not None else min(0.0, span[0]) if span else 0.0
+    rule = _Gate(_finite("gate", "at_least", needed), _finite("gate", "closed", shut))
+    return compose(
+        name or f"{trl_name(bonus)}_if_{trl_name(by)}",
+        (bonus, by),
+        rule,
+        **_like(bonus),
+        range=(min(span[0], shut), max(span[1], shut)) if span else None,
+        abstains=_abstains(bonus, by),
+    )
+
+
+@dataclass(frozen=True)
+class _Gate:
+    at_least: float
+    closed: float
+
+    def steps(self, call: Call) -> Steps:
+        (by,) = yield [Ask(1)]
+        known = [by.known(row) for row in range(len(call))]
+        passed = [score is not None and score >= self.at_least - NEAR for score in known]
+        (bonus,) = yield [Ask(0, tuple(row for row, open_ in enumerate(passed) if open_))]
+        return [self._row(passed[row], known[row], bonus, by.name) for row in range(len(call))]
+
+    def _row(self, passed: bool, score: float | None, bonus: Answer, by: str) -> Terms:
+        if score is None:
+            return None
+        return [Term(1.0, bonus)] if passed else [Term(rest=self.closed, label=f"{by} not earned")]
+
+
+# --------------------------------------------------------------------------------- order of priority
+
+
+def lexicographic(
+    first: Reward,
+    *others: Reward,
+    steps: float | Sequence[float] = 1.0,
+    ranges: Sequence[Bounds | None] = (),
+    name: str | None = None,
+) -> Shaped:
+    """The first reward decides; each later one only between completions that are equal in all before it.
+
+    Scores are read as shares of their declared ranges and, all but the last reward's, rounded down to whole steps.
+    The whole lies in [0, 1], and a step more in one reward is worth twice what all the later ones can add together:
+    a right completion beats a wrong one whatever else they do.
+
+    Args:
+        first: usually correctness.
+        others: in order of priority.
+        steps: the smallest difference that decides, as a share of a reward's range: 1.0 for right or wrong, 0.25 for
+            quarters; one for all, or one for each but the last.
+        ranges: of rewards that declare none, in order; None where the declared one holds.
+        name: default `FIRST_then_SECOND...`.
+
+    Returns:
+        A reward: None where the first is None. A later one that is None adds nothing.
+
+    Raises:
+        ValueError: a range is not known, or a step is not in (0, 1].
+
+    >>> from rewards.library import exact_match, incremental_format
+    >>> order = lexicographic(exact_match, incremental_format)
+    >>> scores = order(["<reasoning>1</reasoning><answer>8</answer>", "7"], answer=["7", "7"])
+    >>> [round(score, 3) for score in scores]
+    [0.333, 0.667]
+    """
+    rewards = (first, *others)
+    if not others:
+        raise ValueError("lexicographic: one reward has nothing to be ordered with; name at least two")
+    listed = tuple(steps) if isinstance(steps, Sequence) else (steps,) * len(others)
+    if len(listed) != len(others) or not all(0 < step <= 1 for step in listed):
+        raise ValueError(
+            f"lexicographic: steps={steps!r} must be in (0, 1], one for all or one for each of the first "
+            f"{len(others)} rewards"
+        )
+    given = [*ranges, *[None] * (len(rewards) - len(ranges))]
+    spans = tuple(_range_of("lexicographic", one, span) for one, span in zip(rewards, given, strict=True))
+    return compose(
+        name or "_then_".join(trl_name(one) for one in rewards),
+        rewards,
+        _Lexicographic(spans, (*map(float, listed), 0.0)),
+        **_like(first),
+        range=(0.0, 1.0),
+        abstains=_abstains(first),
+    )
+
+
+@dataclass(frozen=True)
+class _Lexicographic:
+    ranges: tuple[Bounds, ...]
+    sizes: tuple[float, ...]  # smallest difference that counts; 0 for the last: any
+
+    def steps(self, call: Call) -> Steps:
+        answers = yield [Ask(part) for part in range(len(self.ranges))]
+        shares = self._shares()
+        return [self._row(row, answers, shares) for row in range(len(call))]
+
+    def _shares(self) -> list[float]:
+        """What full marks in each reward are worth: all the later ones together, half a step of this one."""
+        shares, left = [], 1.0
+        for size in self.sizes:
+            shares.append(left / (1 + size / 2))
+            left -= shares[-1]
+        return shares
+
+    def _row(self, row: int, answers: list[Answer], shares: list[float]) -> Terms:
+        if answers[0].known(row) is None:
+            return [Term(1.0, answers[0])] if answers[0].scores[row] is not None else None
+        terms: list[Term] = []
+        for answer, span, size, share in zip(answers, self.ranges, self.sizes, shares, strict=True):
+            score = answer.known(row)
+            if score is None:
+                continue
+            if math.isinf(score):
+                return [Term(1.0, answer)]
+            low, high = span
+            part = min(1.0, max(0.0, (score - low) / (high - low)))
+            counted = math.floor(part / size + NEAR) * size if size else part
+            factor = share / (high - low)
+            rest = share * counted - factor * score
+            terms.append(
+                Term(factor, answer, rest if abs(rest) > NEAR else 0.0, f"{answer.name}: whole steps")
+            )
+        return terms
+
+
+# ----------------------------------------------------------------------------------- bounds and scales
+
+
+def clip(reward: Reward, low: float, high: float, *, name: str | None = None) -> Shaped:
+    """`reward` within [low, high].
+
+    Args:
+        reward: the reward.
+        low, high: the bounds, low below high.
+        name: default `REWARD_clipped`.
+
+    Returns:
+        A reward: None and NaN as they come; an infinity stays one, because it is a fault and no large score.
+
+    Raises:
+        ValueError: low is not below high.
+
+    >>> def words(completions, **columns):
+    ...     return [float(len(text.split())) for text in completions]
+    >>> clip(words, 0, 2)(["a b c", "a", ""])
+    [2.0, 1.0, 0.0]
+    """
+    bounds = _bounds("clip", "low, high", (low, high))
+    return compose(
+        name or f"{trl_name(reward)}_clipped",
+        (reward,),
+        _Clip(*bounds),
+        **_like(reward),
+        range=bounds,
+        abstains=_abstains(reward),
+    )
+
+
+@dataclass(frozen=True)
+class _Clip:
+    low: float
+    high: float
+
+    def steps(self, call: Call) -> Steps:
+        (answer,) = yield [Ask(0)]
+        return [self._row(answer, row) for row in range(len(call))]
+
+    def _row(self, answer: Answer, row: int) -> Terms:
+        score = answer.known(row)
+        if score is None or math.isinf(score):
+            return [Term(1.0, answer)]
+        kept = min(self.high, max(self.low, score))
+        return [Term(1.0, answer, kept - score, "over the bound" if kept < score else "under the bound")]
+
+
+def scale(
+    reward: Reward,
+    to: Bounds = (0.0, 1.0),
+    *,
+    of: Bounds | None = None,
+    name: str | None = None,
+) -> Shaped:
+    """`reward` mapped in a straight line from one range to another.
+
+    Args:
+        reward: the reward.
+        to: the new range; high before low turns it round.
+        of: the range it has; default: the declared one. A score outside is mapped to outside.
+        name: default `REWARD_scaled`.
+
+    Returns:
+        A reward: None, NaN and infinities as they come.
+
+    Raises:
+        ValueError: the range of the reward is not known, or a range has no width.
+
+    >>> from rewards.library import max_length
+    >>> scale(max_length)(["one", "one two three"], longest=2)
+    [1.0, 0.5]
+    """
+    low, high = _range_of("scale", reward, of)
+    bottom, top = (_finite("scale", "to", end) for end in to)
+    if bottom == top:
+        raise ValueError(f"scale: to={to!r} has no width")
+    factor = (top - bottom) / (high - low)
+    return compose(
+        name or f"{trl_name(reward)}_scaled",
+        (reward,),
+        _Scale(factor, bottom - low * factor),
+        **_like(reward),
+        range=(min(bottom, top), max(bottom, top)),
+        abstains=_abstains(reward),
+    )
+
+
+@dataclass(frozen=True)
+class _Scale:
+    factor: float
+    offset: float
+
+    def steps(self, call: Call) -> Steps:
+        (answer,) = yield [Ask(0)]
+        return [
+            None if score is None else [Term(self.factor, answer, self.offset, "where the scale begins")]
+            for score in answer.scores
+        ]
+
+
+# ------------------------------------------------------------------------------------------- progress
+
+
+def potential_shaping(
+    potential: Reward,
+    *,
+    start: str = "prompts",
+    gamma: float = 1.0,
+    end: float | None = None,
+    name: str | None = None,
+) -> Shaped:
+    """Pay progress: `gamma * potential(completion) - potential(start)`.
+
+    For a task that starts from something (a draft to improve, code to repair) the score says how far the
+    completion got from there. It does *not* make shaping free: within the completions of one prompt
+    `potential(start)` is the same, the group mean takes it away, and what trains is `gamma * potential` like any
+    other bonus. With `end=0.0`, the final state's potential as the theorem about unchanged optima wants it for
+    episodes that end, every completion of a prompt gets the same and GRPO learns nothing from it. To keep what is
+    best where it was, use `gate` or `lexicographic`.
+
+    Args:
+        potential: judges a text, wherever it comes from.
+        start: the column with the text to start from; "prompts": what the user said last.
+        gamma: discount in (0, 1].
+        end: the potential of the final state; default: that of the completion.
+        name: default `POTENTIAL_progress`.
+
+    Returns:
+        A reward: None where either potential is None.
+
+    Raises:
+        ValueError: gamma is not in (0, 1], or the potential compares the completions of a group.
+
+    >>> from rewards.library import min_length
+    >>> grown = potential_shaping(min_length, start="draft")
+    >>> grown(["one two three four"], draft=["one"], shortest=4)
+    [0.75]
+    """
+    if not 0 < gamma <= 1:
+        raise ValueError(f"potential_shaping: gamma={gamma!r} must be in (0, 1]")
+    if mark_of(potential).get("scope") == "group":
+        raise ValueError(
+            f"potential_shaping: '{trl_name(potential)}' compares completions; a potential judges one"
+        )
+    final = None if end is None else _finite("potential_shaping", "end", end)
+    span = declared_range(potential)
+    reach = None if span is None else span if final is None else (final, final)
+    return compose(
+        name or f"{trl_name(potential)}_progress",
+        (potential,),
+        _Progress(start, float(gamma), final, () if start == "prompts" else (start,)),
+        **_like(potential),
+        range=(gamma * reach[0] - span[1], gamma * reach[1] - span[0]) if span and reach else None,
+        abstains=_abstains(potential),
+    )
+
+
+@dataclass(frozen=True)
+class _Progress:
+    start: str
+    gamma: float
+    end: float | None
+    columns: tuple[str, ...]
+
+    def steps(self, call: Call) -> Steps:
+        before = call.keywords.get(self.start)
+        if before is None:
+            raise TypeError(f"potential_shaping needs the column '{self.start}', which was not passed")
+        starts = Ask(0, completions=tuple(_said_last(one) for one in before))
+        if self.end is None:
+            begun, ended = yield [starts, Ask(0)]
+            return [self._row(begun, ended, row) for row in range(len(call))]
+        (begun,) = yield [starts]
+        return [self._fixed(begun, row, self.gamma * self.end) for row in range(len(call))]
+
+    def _row(self, begun: Answer, ended: Answer, row: int) -> Terms:
+        if begun.scores[row] is None or ended.scores[row] is None:
+            return None
+        return [Term(self.gamma, ended), _minus(begun, row)]
+
+    def _fixed(self, begun: Answer, row: int, final: float) -> Terms:
+        if begun.scores[row] is None:
+            return None
+        return [Term(rest=final, label="where every completion ends"), _minus(begun, row)]
+
+
+def _minus(begun: Answer, row: int) -> Term:
+    """The start's potential taken off; as one credit, because its spans are places in another text."""
+    return Term(-1.0, Answer("where it started", begun.scores))
+
+
+def _said_last(start: Any) -> Any:
+    """The text a prompt starts from: the user's last message, or the text itself."""
+    if isinstance(start, (list, tuple)):
+        for message in reversed(start):
+            if isinstance(message, Mapping) and message.get("role") == "user":
+                return completion_text([{**message, "role": "assistant"}])
+    return start if start is not None else ""
+
+
+# ---------------------------------------------------------------------------------- weights that move
+
+
+def scheduled(reward: Reward, points: Mapping[int, float], *, name: str | None = None) -> Shaped:
+    """`reward` times a factor that follows the training step.
+
+    Between the steps of `points` the factor moves in a straight line, before the first and after the last it
+    stays. It depends on the step alone, so that a resumed run goes on where it was. Where this is the only reward,
+    TRL's scaling by the group's spread undoes any factor but 0.
+
+    Args:
+        reward: the reward.
+        points: factor (at least 0) by finished training step.
+        name: default `REWARD_scheduled`.
+
+    Returns:
+        A reward: None, NaN and infinities as they come.
+
+    Raises:
+        ValueError: no points, a negative step or factor.
+
+    >>> from rewards.contract import TrainerState
+    >>> from rewards.library import min_length
+    >>> fading = scheduled(min_length, {100: 1.0, 200: 0.0})
+    >>> [fading(["one"], shortest=1, trainer_state=TrainerState(step))[0] for step in (0, 150, 300)]
+    [1.0, 0.5, 0.0]
+    """
+    marks = tuple(
+        sorted((int(step), _finite("scheduled", "points", factor)) for step, factor in points.items())
+    )
+    if not marks or marks[0][0] < 0 or min(factor for _, factor in marks) < 0:
+        raise ValueError(
+            f"scheduled: points={dict(points)!r} must give factors of at least 0 to steps from 0 on"
+        )
+    return compose(
+        name or f"{trl_name(reward)}_scheduled",
+        (reward,),
+        _Scheduled(marks),
+        **_like(reward),
+        range=_times(declared_range(reward), [factor for _, factor in marks]),
+        abstains=_abstains(reward),
+    )
+
+
+@dataclass(frozen=True)
+class _Scheduled:
+    points: tuple[tuple[int, float], ...]
+
+    def steps(self, call: Call) -> Steps:
+        factor = self.factor(int(getattr(call.state, "global_step", 0)))
+        (answer,) = yield [Ask(0)]
+        return _all_times(factor, answer)
+
+    def factor(self, step: int) -> float:
+        before = [point for point in self.points if point[0] <= step]
+        after = [point for point in self.points if point[0] > step]
+        if not before or not after:
+            return (after or before[-1:])[0][1]
+        (start, low), (stop, high) = before[-1], after[0]
+        return low + (high - low) * (step - start) / (stop - start)
+
+
+def adaptive(
+    reward: Reward,
+    *,
+    low: float = 0.3,
+    high: float = 0.8,
+    up: float = 1.2,
+    down: float = 0.9,
+    least: float = 0.1,
+    most: float = 10.0,
+    patience: int = 1,
+    name: str | None = None,
+) -> Shaped:
+    """`reward` times a factor that rises while it is seldom earned and falls once it mostly is.
+
+    A completion succeeds where it reaches the top of the declared range. Each call logs the share that does as
+    `NAME/success`; after each of the trainer's logs with a share below `low` the factor is multiplied by `up`, above
+    `high` by `down`, and in between it rests. The factor is worked out anew from the trainer's own log each time,
+    never kept in the object: it survives a resume, is the same in every process, and evaluation does not move it.
+
+    A run of ours does this with `adaptive = {...}` in the manifest, on TRL's weights instead of the scores; use
+    one or the other. This form is for plain TRL, where it needs `log_metric`.
+
+    Args:
+        reward: a reward with a declared range.
+        low, high: shares, low below high.
+        up, down: what the factor is multiplied by, up at least 1, down in (0, 1].
+        least, most: what it stays between; it begins at 1.
+        patience: logs in a row on the same side that it takes to move it.
+        name: default `REWARD_adaptive`; a run's log is read under it.
+
+    Returns:
+        A reward: None, NaN and infinities as they come.
+
+    Raises:
+        ValueError: no declared range, or a setting out of its bounds.
+
+    >>> from rewards.contract import TrainerState
+    >>> from rewards.library import exact_match
+    >>> rising = adaptive(exact_match)
+    >>> state = TrainerState(1)
+    >>> state.log_history = [{"exact_match_adaptive/success": 0.1}]
+    >>> rising(["7"], answer=["7"], trainer_state=state)
+    [1.2]
+    """
+    top = _range_of("adaptive", reward, None)[1]
+    sound = 0 <= low < high <= 1 and up >= 1 and 0 < down <= 1 and 0 < least <= 1 <= most and patience >= 1
+    if not sound or not math.isfinite(up * most):
+        raise ValueError(
+            f"adaptive: low={low!r}, high={high!r}, up={up!r}, down={down!r}, least={least!r}, most={most!r}, "
+            f"patience={patience!r} must keep 0 <= low < high <= 1, up >= 1, 0 < down <= 1, 0 < least <= 1 <= most "
+            "and patience >= 1"
+        )
+    own = name or f"{trl_name(reward)}_adaptive"
+    return compose(
+        own,
+        (reward,),
+        _Adaptive(f"{own}/success", top, low, high, up, down, least, most, patience),
+        **_like(reward),
+        range=_times(declared_range(reward), [least, most]),
+        abstains=_abstains(reward),
+    )
+
+
+@dataclass(frozen=True)
+class _Adaptive:
+    metric: str
+    top: float
+    low: float
+    high: float
+    up: float
+    down: float
+    least: float
+    most: float
+    patience: int
+
+    def steps(self, call: Call) -> Steps:
+        factor = self.factor(getattr(call.state, "log_history", ()))
+        (answer,) = yield [Ask(0)]
+        known = [score for score in map(answer.known, range(len(call))) if score is not None]
+        if known:
+            call.log_metric(self.metric, sum(score >= self.top - NEAR for score in known) / len(known))
+        return _all_times(factor, answer)
+
+    def factor(self, log: Sequence[Mapping[str, Any]]) -> float:
+        factor, side, seen = 1.0, 0, 0
+        for line in log:
+            share = line.get(self.metric)
+            if not isinstance(share, (int, float)) or share != share:
+                continue
+            now = -1 if share < self.low else 1 if share > self.high else 0
+            side, seen = now, seen + 1 if now == side else 1
+            if now and seen >= self.patience:
+                moved = factor * (self.up if now < 0 else self.down)
+                factor, seen = min(self.most, max(self.least, moved)), 0
+        return factor
+
+
+def _all_times(factor: float, answer: Answer) -> list[Terms]:
+    return [None if score is None else [Term(factor, answer)] for score in answer.scores]
+
+
+# ------------------------------------------------------------------------------- what a whole declares
+
+
+def _like(reward: Reward) -> dict[str, Any]:
+    """Kind and weight of the reward that a whole is mainly about."""
+    mark = mark_of(reward)
+    return {"kind": mark.get("kind"), "weight": mark.get("weight")}
+
+
+def _abstains(*rewards: Reward) -> bool | None:
+    return True if any(mark_of(one).get("abstains") or mark_of(one).get("when") for one in rewards) else None
+
+
+def _times(span: Bounds | None, factors: Sequence[float]) -> Bounds | None:
+    if span is None:
+        return None
+    ends = [end * factor for end in span for factor in factors]
+    return (min(ends), max(ends)) if min(ends) < max(ends) else None
+
+
+def _range_of(who: str, reward: Reward, given: Bounds | None) -> Bounds:
+    span = given if given is not None else declared_range(reward)
+    if span is None:
+        raise ValueError(
+            f"{who}: '{trl_name(reward)}' declares no range; mark it with @reward(range=(0.0, 1.0)) or give the range"
+        )
+    return _bounds(who, f"the range of '{trl_name(reward)}'", span)
+
+
+def _bounds(who: str, what: str, span: Sequence[float]) -> Bounds:
+    low, high = (_finite(who, what, end) for end in span)
+    if not low < high:
+        raise ValueError(f"{who}: {what} = ({low:g}, {high:g}) must have its low end below its high end")
+    return (low, high)
+
+
+def _finite(who: str, what: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise ValueError(f"{who}: {what}={value!r} ({type(value).__name__}) must be a finite number")
+    return float(value)
+
+
+__all__ = ["adaptive", "clip", "gate", "lexicographic", "potential_shaping", "scale", "scheduled"]
