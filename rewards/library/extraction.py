@@ -18,13 +18,16 @@ from typing import Any
 FORMS = ("tag", "boxed", "hash", "line", "whole")
 """The forms an answer may have unless others are asked for; see `find_answer`."""
 
-ALL_FORMS = (*FORMS, "number")
+ALL_FORMS = (*FORMS, "math", "number")
 
-_LINE = re.compile(r"(?i:\banswer[ \t*_]*(?:is\b|[:=]))|^[ \t*_>-]*A:", re.MULTILINE)
+_LINE = re.compile(r"(?i:(?<![A-Za-z])answer[ \t*_]*(?:is\b|[:=]))|^[ \t*_>-]*A:", re.MULTILINE)
 _BRACE = re.compile(r"(?<!\\)[{}]")
 _BOX = r"\boxed{"
 _DECORATION = " \t\r\n*_`:=>"
 _LAST_NUMBER = re.compile(r"(?:(?<![\w)\]])[-\u2212\u2013])?(?:[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?)")
+_JOINED = re.compile(r"[\s$.]*(?:\\[()\[\]])?\s*(?:[A-Za-z]+\s+)?(?:\\text\{)?\s*(?:,|;|,?\s*(?:and|or))\s*\}?(?:\s|\\q?quad|\$|\\[()\[\]])*(?:\\text\{\s*(?:and|or)\s*\})?(?:\s|\\q?quad|\$|\\[()\[\]])*(?:[a-z](?:_[0-9])?\s*=\s*)?")
+_MOST_BOXES = 12
+_FAR_APART = 60
 _TAG_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 
 
@@ -102,6 +105,8 @@ def find_answer(text: str, *, forms: Iterable[str] = FORMS, tag: str = "answer")
     - "hash": `#### 7` on the last line;
     - "line": `A: 7` at the start of a line, `Answer: 7`, `the answer is 7`, up to the end of the line;
     - "whole": everything, where no other form is there;
+    - "math" (only where it is asked for): the last formula between dollar signs or LaTeX's brackets, where none
+      of the first four forms is there;
     - "number" (only where it is asked for): the last number of the text, where no other form is there.
 
     Args:
@@ -161,10 +166,11 @@ def _find(text: str, start: int, end: int, forms: tuple[str, ...], tag: str) -> 
     )
     there = [one for one in found if one is not None]
     if not there:
-        number = _last_number(text, start, end) if "number" in forms else None
-        return number or (_found(text, start, end, "whole") if "whole" in forms else None)
+        formula = _last_formula(text, start, end) if "math" in forms else None
+        number = _last_number(text, start, end) if "number" in forms and formula is None else None
+        return formula or number or (_found(text, start, end, "whole") if "whole" in forms else None)
     last = max(there, key=lambda one: one.end)
-    others = tuple(form for form in forms if form not in (last.form, "whole", "number"))
+    others = tuple(form for form in forms if form not in (last.form, "whole", "math", "number"))
     return _find(text, last.start, last.end, others, tag) or last
 
 
@@ -210,6 +216,43 @@ def _last_number(text: str, start: int, end: int) -> Found | None:
     for match in _LAST_NUMBER.finditer(text, start, end):
         last = match
     return None if last is None else _found(text, *last.span(), "number")
+
+
+def _last_formula(text: str, start: int, end: int) -> Found | None:
+    """The content of the last `$...$`, `\\(...\\)` or `\\[...\\]`."""
+    found = []
+    for opening, closing in (("$", "$"), ("\\(", "\\)"), ("\\[", "\\]")):
+        stop = text.rfind(closing, start, end)
+        stop -= closing == "$" and stop > start and text[stop - 1] == "$"
+        begin = text.rfind(opening, start, stop) if stop > start else -1
+        if begin >= 0:
+            found.append(_found(text, begin + len(opening), stop, "math"))
+    found = [one for one in found if one.text]
+    return max(found, key=lambda one: one.end) if found else None
+
+
+def joined_boxes(text: str, last: Found) -> Found:
+    r"""The last box together with those before it that are joined to it by "and", "or" or a comma.
+
+    >>> text = r"\boxed{2} and \boxed{3}"
+    >>> joined_boxes(text, find_answer(text)).text
+    '2, 3'
+    >>> text = r"First I had \boxed{5}, but it is \boxed{7}"
+    >>> joined_boxes(text, find_answer(text)).text
+    '7'
+    """
+    contents = [last.text]
+    begin = first = text.rfind(_BOX, 0, last.start)
+    while first >= 0 and len(contents) < _MOST_BOXES:
+        before = text.rfind(_BOX, 0, first)
+        closed = _closing_brace(text, before + len(_BOX), first) if before >= 0 else None
+        if closed is None or first - closed > _FAR_APART or not _JOINED.fullmatch(text, closed + 1, first):
+            break
+        contents.insert(0, text[before + len(_BOX) : closed].strip())
+        begin = first = before
+    if len(contents) == 1:
+        return last
+    return Found(", ".join(contents), begin, last.end, "boxed")
 
 
 def _closing_brace(text: str, start: int, end: int) -> int | None:

@@ -1,15 +1,12 @@
 r"""Numeric answers: the extracted number is the reference, within a tolerance.
 
-A number may be written with thousands separators, a sign (also the typographic minus), a currency, a unit, as a
-fraction or mixed number, in scientific notation, and in LaTeX. Anything else is no number: two numbers are not
-one answer, and a number in the middle of a sentence is not picked out of it.
+What counts as a number, and when two are the same without any tolerance, is told in `rewards.library.number`.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,201 +14,157 @@ from typing import Any
 from rewards.contract import completion_text
 from rewards.credits import credit
 from rewards.library.extraction import FORMS, Found, check_forms, find_answer
+from rewards.library.number import Number, read_number, same_value
+from rewards.library.parameters import flag, one_of, wrong
+from rewards.library.references import not_scored, tell_unread
 from rewards.marks import reward
 
-LONGEST = 200
-"""An answer of more characters is no number."""
+__all__ = ["PERCENT_RULES", "UNIT_RULES", "numeric", "read_number"]
 
-_CURRENCY = "$€£¥₹"
-_DIGITS = r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)"
-_NUMBER = re.compile(
-    rf"""
-    (?:[A-Za-z]\w{{0,15}}\ ?=\ ?)?                      # x =
-    [≈~]?\ ?(?P<sign>[+-]?)\ ?[{_CURRENCY}]?\ ?(?P<sign2>[+-]?)
-    (?:
-        (?:(?P<whole>[0-9]+)\ ?)?\\[dt]?frac\ ?\{{(?P<up>-?[0-9]+)\}}\ ?\{{(?P<down>[0-9]+)\}}
-      | (?:(?P<whole2>[0-9]+)\ )?(?P<up2>[0-9]+)\ ?/\ ?(?P<down2>[0-9]+)
-      | (?P<decimal>{_DIGITS}(?:\.[0-9]*)?|\.[0-9]+)
-        (?:[eE](?P<power>[+-]?[0-9]{{1,3}})|\ ?(?:\\times|\\cdot|[×x*])\ ?10\^\{{?(?P<power2>[+-]?[0-9]{{1,3}})\}}?)?
-    )
-    (?P<rest>.*)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_UNIT = re.compile(rf"\ ?(?:[{_CURRENCY}%°]|[A-Za-zµμΩ°²³/·. -]|\^\{{?-?[0-9]\}}?)*")
-_BARE = re.compile(r"[0-9,]+(?:\.[0-9]+)?")
-_LATEX_TEXT = re.compile(r"\\(?:text|mathrm|textbf|mathbf|mbox|operatorname)\ ?\{([^{}]*)\}")
-_REPLACED = (
-    ("\\left", ""), ("\\right", ""), ("\\(", ""), ("\\)", ""), ("\\[", ""), ("\\]", ""), ("\\$", "$"),
-    ("\\%", "%"), ("{,}", ","), ("\\!", ""), ("\\,", " "), ("\\;", " "), ("\\ ", " "), ("~", " "),
-    ("\u2212", "-"), ("\u2013", "-"), ("\u00a0", " "), ("\u202f", " "), ("**", ""), ("`", ""), ("$$", ""),
-)  # fmt: skip
+UNIT_RULES = ("where both", "required", "ignored")
+PERCENT_RULES = ("number", "fraction", "either")
 
 
 @dataclass(frozen=True)
-class Number:
-    """A number that was read: its exact value and its unit ("" where none is written)."""
+class _Rules:
+    """How numbers are read and compared in one call."""
 
-    value: Fraction
-    unit: str = ""
+    forms: tuple[str, ...]
+    relative: Fraction
+    absolute: Fraction
+    units: str
+    percent: str
+    decimal_comma: bool
 
 
-@reward(kind="correctness", weight=2.0, range=(0.0, 1.0), abstains=True)
+@reward(kind="correctness", weight=2.0, range=(0.0, 1.0), scope="row", abstains=True)
 def numeric(
     completions: list[Any],
     answer: list[Any],
     *,
-    relative_tolerance: float = 1e-6,
-    absolute_tolerance: float = 1e-9,
+    relative_tolerance: float = 0.0,
+    absolute_tolerance: float = 0.0,
+    unit_rule: str = "where both",
+    percent_rule: str = "number",
+    decimal_comma: bool = False,
     answer_forms: Any = FORMS,
+    log_metric: Any = None,
     **columns: Any,
 ) -> list[float | None]:
     r"""Reward the right number.
 
-    1.0 where the number a completion ends with is within `relative_tolerance` of the reference's size or within
-    `absolute_tolerance` of it, else 0.0. The number is looked for as `find_answer` of
-    `rewards.library.extraction` does it and read by `read_number`; so is the reference, which may be a number or
-    a text such as a worked solution ending in `#### 18`. Units are compared where both sides write one.
+    1.0 where the number a completion ends with is the reference, else 0.0. The number is looked for as `find_answer`
+    of `rewards.library.extraction` does it and read by `read_number` of `rewards.library.number`; so is the
+    reference, which may be a number or a text such as a worked solution ending in `#### 18`.
 
-    The defaults ask for the very number. `relative_tolerance=0.01` takes what is within one per cent; a reference
-    of 0 has no size, so that only `absolute_tolerance` counts there.
+    Without a tolerance the very number is asked for. Only a decimal of six or more significant digits may be
+    the rounding of something longer: `0.333333` is one third, `0.33` is not. `relative_tolerance=0.01` takes what is
+    within one per cent of the reference; a reference of 0 has no size, so that only `absolute_tolerance` counts there.
 
     Args:
         completions: chat or plain text.
         answer: column with the references.
         relative_tolerance: share of the reference, >= 0.
-        absolute_tolerance: >= 0.
+        absolute_tolerance: >= 0; within one of the two is enough.
+        unit_rule: "where both": units have to agree where both sides write one (`5 cm` is not `5 m`, but is `5`);
+            "required": the reference's unit has to be there; "ignored". Units are not converted.
+        percent_rule: "number": `50%` is 50; "fraction": it is 0.5; "either": it is both.
+        decimal_comma: whether numbers are written `1.234,5`, in completions and references.
         answer_forms: the forms an answer may have, of "tag", "boxed", "hash", "line", "whole", "number".
+        log_metric: TRL's; told the share of references that are no number, where there are any.
 
     Returns:
         One of 0.0, 1.0 per completion; None where the reference is missing or no number.
 
     Raises:
-        ValueError: if a tolerance is negative or no number, or `answer_forms` names an unknown form.
+        ValueError: if a tolerance is negative or no number, or another parameter has an unknown value.
 
     >>> numeric(["<answer>$1,234.50</answer>", "#### 7", "A: -7", "7 or 8"], answer=[1234.5, "7", "7", "7"])
     [1.0, 1.0, 0.0, 0.0]
     >>> numeric([r"\boxed{\frac{5}{4}}", "101"], answer=["1.25", "100"], relative_tolerance=0.01)
     [1.0, 1.0]
+    >>> numeric(["50%", "50%"], answer=[50, 0.5]), numeric(["50%", "50%"], answer=[50, 0.5], percent_rule="fraction")
+    ([1.0, 0.0], [0.0, 1.0])
     >>> numeric(["7", "7"], answer=["see the figure", None])
     [None, None]
     """
-    forms = check_forms("numeric", answer_forms)
-    relative = _tolerance("relative_tolerance", relative_tolerance)
-    absolute = _tolerance("absolute_tolerance", absolute_tolerance)
-    return [
-        _numeric(completion_text(completion), reference, forms, relative, absolute)
+    rules = _Rules(
+        check_forms("numeric", answer_forms),
+        _tolerance("relative_tolerance", relative_tolerance),
+        _tolerance("absolute_tolerance", absolute_tolerance),
+        one_of("numeric", "unit_rule", unit_rule, UNIT_RULES),
+        one_of("numeric", "percent_rule", percent_rule, PERCENT_RULES),
+        flag("numeric", "decimal_comma", decimal_comma),
+    )
+    scores = [
+        _numeric(completion_text(completion), reference, rules)
         for completion, reference in zip(completions, answer, strict=True)
     ]
+    tell_unread(log_metric, "numeric", scores)
+    return scores
 
 
-def _numeric(
-    text: str, reference: Any, forms: tuple[str, ...], relative: Fraction, absolute: Fraction
-) -> float | None:
-    wanted = _reference(reference)
+def _numeric(text: str, reference: Any, rules: _Rules) -> float | None:
+    wanted = _reference(reference, rules.decimal_comma)
     if wanted is None:
-        return None
-    found = find_answer(text, forms=forms)
-    got = _number_in(found) if found else None
-    right = got is not None and _close(got, wanted, relative, absolute)
+        return not_scored(reference, "a number")
+    found = find_answer(text, forms=rules.forms)
+    got = _number_in(found, rules.decimal_comma) if found else None
+    right = got is not None and _close(got, wanted, rules)
     return credit("number equals the reference", float(right), of=1.0, span=found.span if found else None)
 
 
-def _close(got: Number, wanted: Number, relative: Fraction, absolute: Fraction) -> bool:
-    if got.unit and wanted.unit and got.unit != wanted.unit:
-        return False
-    return got.value == wanted.value or abs(got.value - wanted.value) <= max(
-        absolute, relative * abs(wanted.value)
+def _close(got: Number, wanted: Number, rules: _Rules) -> bool:
+    if rules.units != "ignored" and wanted.unit != got.unit and wanted.unit:
+        if got.unit or rules.units == "required":
+            return False
+    return any(
+        same_value(one, other, got.digits, wanted.digits)
+        or abs(one - other) <= max(rules.absolute, rules.relative * abs(other))
+        for one, other in _values(got, wanted, rules.percent)
     )
 
 
-def _reference(value: Any) -> Number | None:
+def _values(got: Number, wanted: Number, rule: str) -> list[tuple[Fraction, Fraction]]:
+    """The pairs of values that are compared; a percent sign on both sides means the same on both."""
+    if got.percent == wanted.percent or rule == "number":
+        return [(got.value, wanted.value)]
+    shares = (
+        got.value / 100 if got.percent else got.value,
+        wanted.value / 100 if wanted.percent else wanted.value,
+    )
+    return [shares] if rule == "fraction" else [(got.value, wanted.value), shares]
+
+
+def _reference(value: Any, decimal_comma: bool) -> Number | None:
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, (int, float)):
-        return Number(Fraction(value)) if math.isfinite(value) else None
-    return _text_reference(value) if isinstance(value, str) else None
+        return _plain_reference(value) if math.isfinite(value) else None
+    return _text_reference(value, decimal_comma) if isinstance(value, str) else None
+
+
+def _plain_reference(value: float) -> Number:
+    """A number in the column is meant as it prints: 0.1 is one tenth, not the float next to it."""
+    if isinstance(value, int):
+        return Number(Fraction(value))
+    return read_number(repr(value)) or Number(Fraction(value))
 
 
 @functools.lru_cache(maxsize=1024)  # a reference comes once for every completion of its prompt
-def _text_reference(text: str) -> Number | None:
+def _text_reference(text: str, decimal_comma: bool) -> Number | None:
     found = find_answer(text)
-    return _number_in(found) if found else None
+    return _number_in(found, decimal_comma) if found else None
 
 
-def _number_in(found: Found) -> Number | None:
+def _number_in(found: Found, decimal_comma: bool) -> Number | None:
     """The number of an answer; a sentence may go on after it (`the answer is 7. Well done`), without digits."""
-    number = read_number(found.text)
+    number = read_number(found.text, decimal_comma=decimal_comma)
     if number is None and found.form == "line":
         first, stop, rest = found.text.partition(". ")
         if stop and not any(character.isdigit() for character in rest):
-            number = read_number(first)
+            number = read_number(first, decimal_comma=decimal_comma)
     return number
-
-
-def read_number(text: str) -> Number | None:
-    r"""The one number a text consists of, exactly; None where it is anything else.
-
-    A leading `x =`, a currency and a unit after it are allowed.
-
-    >>> read_number("-1,234.5").value
-    Fraction(-2469, 2)
-    >>> read_number(r"1\frac{1}{4} \text{ cups}")
-    Number(value=Fraction(5, 4), unit='cup')
-    >>> read_number("7 or 8") is None, read_number("about seven") is None, read_number("1/0") is None
-    (True, True, True)
-    """
-    return _read(text) if len(text) <= LONGEST else None
-
-
-@functools.lru_cache(maxsize=4096)
-def _read(text: str) -> Number | None:
-    match = _NUMBER.fullmatch(_plain(text))
-    if match is None or not _UNIT.fullmatch(match["rest"]) or (match["sign"] and match["sign2"]):
-        return None
-    unit = _unit(match["rest"])
-    value = _value(match)
-    if value is None or unit is None:
-        return None
-    return Number(-value if "-" in (match["sign"], match["sign2"]) else value, unit)
-
-
-def _plain(text: str) -> str:
-    """The text without LaTeX's wrappers and with plain signs and spaces."""
-    if _BARE.fullmatch(text):
-        return text
-    text = _LATEX_TEXT.sub(r" \1", text)
-    for old, new in _REPLACED:
-        text = text.replace(old, new)
-    text = " ".join(text.split())
-    if len(text) > 1 and text[0] == "$" == text[-1]:
-        text = text[1:-1].strip()
-    return text.rstrip(".!")
-
-
-def _value(match: re.Match[str]) -> Fraction | None:
-    if match["decimal"]:
-        power = int(match["power"] or match["power2"] or 0)
-        value = Fraction(match["decimal"].replace(",", "").rstrip("."))
-        return value * Fraction(10) ** power if power else value
-    up, down = int(match["up"] or match["up2"]), int(match["down"] or match["down2"])
-    if down == 0:
-        return None
-    whole = match["whole"] or match["whole2"]
-    if whole is not None and not 0 <= up < down:
-        return None
-    return int(whole or 0) + Fraction(up, down)
-
-
-def _unit(rest: str) -> str | None:
-    """The unit after a number, in lower case and singular; None where a sentence goes on instead."""
-    words = rest.lower().strip(" .-").split()
-    if len(words) > 4 or {"or", "and", "not", "to", "but", "wrong"} & set(words):
-        return None
-    if rest[:1].isalpha() and len(words[0]) > 12:
-        return None
-    unit = " ".join(words)
-    return "" if unit in _CURRENCY else unit.removesuffix("s")
 
 
 def _tolerance(name: str, value: Any) -> Fraction:
@@ -222,7 +175,4 @@ def _tolerance(name: str, value: Any) -> Fraction:
         and value >= 0
     ):
         return Fraction(value)
-    raise ValueError(
-        f"reward 'numeric': {name}={value!r} ({type(value).__name__}) must be a number of at least 0; "
-        "if the data have a column of that name, rename it"
-    )
+    raise wrong("numeric", name, value, "a number of at least 0")

@@ -1,0 +1,189 @@
+r"""Reading one number as people and models write it, and telling when two are the same.
+
+A number may have thousands separators, a sign (also the typographic minus), a currency, a unit, a percent sign; it
+may be a fraction or mixed number, in scientific notation, and in LaTeX. Anything else is no number: two numbers are
+not one, and a number in the middle of a sentence is not picked out of it.
+
+A decimal stands for itself; one written with six or more significant digits stands for every number that it is the
+rounding of (or that is cut off to it): `0.333333` is one third, `0.33` is not.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+LONGEST = 200
+"""A text of more characters is no number."""
+
+ROUNDED_FROM = 6
+"""Significant digits from which on a decimal may be a rounding of something longer."""
+
+_NOISE_FROM = 15  # what a binary float cannot hold
+
+_CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound sterling", "¥": "yen", "₹": "rupee"}
+_CURRENCY = "".join(_CURRENCIES)
+_DIGITS = r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)"
+_NUMBER = re.compile(
+    rf"""
+    (?:[A-Za-z]\w{{0,15}}\ ?=\ ?)?                      # x =
+    [≈~]?\ ?(?P<sign>[+-]?)\ ?(?P<money>[{_CURRENCY}]?)\ ?(?P<sign2>[+-]?)
+    (?:
+        (?:(?P<whole>[0-9]+)\ ?)?\\[dtc]?frac\ ?\{{(?P<up>-?[0-9]+)\}}\ ?\{{(?P<down>[0-9]+)\}}
+      | (?:(?P<whole2>[0-9]+)\ )?(?P<up2>[0-9]+)\ ?/\ ?(?P<down2>[0-9]+)
+      | (?P<decimal>{_DIGITS}(?:\.[0-9]*)?|\.[0-9]+)
+        (?:[eE](?P<power>[+-]?[0-9]{{1,3}})|\ ?(?:\\times|\\cdot|[×x*·])\ ?10\ ?\^\ ?[{{(]?(?P<power2>[+-]?[0-9]{{1,3}})[}})]?)?
+    )
+    (?P<rest>.*)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_UNIT = re.compile(rf"\ ?(?:[{_CURRENCY}%°]|[A-Za-zµμΩ°²³/·. -]|\^\{{?-?[0-9]\}}?)*")
+_BARE = re.compile(r"[0-9,]+(?:\.[0-9]+)?")
+_LATEX_TEXT = re.compile(r"\\(?:text|mathrm|textbf|mathbf|mbox|operatorname)\ ?\{([^{}]*)\}")
+_DEGREE = re.compile(r"\^(?:\{\\circ\}|\\circ(?![A-Za-z]))")
+_REPLACED = (
+    ("\\left", ""), ("\\right", ""), ("\\(", ""), ("\\)", ""), ("\\[", ""), ("\\]", ""), ("\\$", "$"),
+    ("\\%", "%"), ("{,}", ","), ("\\!", ""), ("\\,", " "), ("\\;", " "), ("\\ ", " "), ("~", " "),
+    ("\u2212", "-"), ("\u2013", "-"), ("\u00a0", " "), ("\u202f", " "), ("**", ""), ("`", ""), ("$$", ""),
+)  # fmt: skip
+_PERCENT = {"%", "percent", "per cent", "pct", "percentage"}
+_ALIASES = {
+    "feet": "foot", "ft": "foot", "inches": "inch", "meter": "m", "metre": "m", "kilometer": "km", "kilometre": "km",
+    "centimeter": "cm", "centimetre": "cm", "millimeter": "mm", "millimetre": "mm", "gram": "g", "kilogram": "kg",
+    "liter": "l", "litre": "l", "hour": "h", "hr": "h", "minute": "min", "second": "s", "sec": "s", "degree": "°",
+    "usd": "dollar", "eur": "euro", "square meter": "m^2", "square metre": "m^2", "m²": "m^2", "cm²": "cm^2",
+    "m³": "m^3", "cm³": "cm^3", "mile": "mi", "mile per hour": "mph",
+}  # fmt: skip
+_NO_UNIT = {"or", "and", "not", "to", "but", "wrong"}
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number that was read.
+
+    `value` is exact (of `50%` it is 50, and `percent` is true); `unit` is "" where none is written; `digits` are the
+    significant digits of a decimal, 0 for whole numbers and fractions.
+    """
+
+    value: Fraction
+    unit: str = ""
+    digits: int = 0
+    percent: bool = False
+
+
+def read_number(text: str, *, decimal_comma: bool = False) -> Number | None:
+    r"""The one number a text consists of, exactly; None where it is anything else.
+
+    A leading `x =`, a currency and a unit after it are allowed.
+
+    Args:
+        text: what may be a number.
+        decimal_comma: whether `1.234,5` is meant where others write `1,234.5`.
+
+    >>> read_number("-1,234.5").value
+    Fraction(-2469, 2)
+    >>> read_number(r"1\frac{1}{4} \text{ cups}")
+    Number(value=Fraction(5, 4), unit='cup', digits=0, percent=False)
+    >>> read_number("7 or 8") is None, read_number("about seven") is None, read_number("1/0") is None
+    (True, True, True)
+    """
+    return _read(text, decimal_comma) if len(text) <= LONGEST else None
+
+
+def same_value(one: Fraction, other: Fraction, one_digits: int = 0, other_digits: int = 0) -> bool:
+    """Whether two numbers are the same one; digits are those of `Number`, 0 where a number is exact.
+
+    >>> same_value(Fraction("0.333333"), Fraction(1, 3), 6, 0), same_value(Fraction("0.333"), Fraction(1, 3), 3, 0)
+    (True, False)
+    >>> same_value(Fraction("0.30000000000000004"), Fraction("0.3"), 17, 1)
+    True
+    """
+    if one == other:
+        return True
+    if one_digits >= _NOISE_FROM and other_digits >= _NOISE_FROM:
+        return _is_rounding(one, other, _NOISE_FROM)
+    return any(
+        written_digits >= ROUNDED_FROM and _is_rounding(written, meant, min(written_digits, _NOISE_FROM))
+        for written, written_digits, meant in ((one, one_digits, other), (other, other_digits, one))
+    )
+
+
+def _is_rounding(written: Fraction, meant: Fraction, digits: int) -> bool:
+    """Whether `written` is what `meant` is rounded or cut off to at `digits` significant digits."""
+    if written == 0 or (written > 0) != (meant > 0):
+        return False
+    size = (Decimal(abs(written.numerator)) / Decimal(written.denominator)).adjusted()
+    last_place = Fraction(10) ** (size - digits + 1)
+    over = (meant - written) * (1 if written > 0 else -1)
+    return -last_place / 2 <= over < last_place
+
+
+@functools.lru_cache(maxsize=4096)
+def _read(text: str, decimal_comma: bool) -> Number | None:
+    plain = _plain(text)
+    if decimal_comma:
+        plain = plain.translate({ord(","): ".", ord("."): ","})
+    match = _NUMBER.fullmatch(plain)
+    if match is None or not _UNIT.fullmatch(match["rest"]) or (match["sign"] and match["sign2"]):
+        return None
+    unit = _unit(match["rest"])
+    value = _value(match)
+    if value is None or unit is None:
+        return None
+    percent = unit in _PERCENT
+    unit = "" if percent else unit or _CURRENCIES.get(match["money"], "")
+    value = -value if "-" in (match["sign"], match["sign2"]) else value
+    return Number(value, unit, _significant(match), percent)
+
+
+def _plain(text: str) -> str:
+    """The text without LaTeX's wrappers and with plain signs and spaces."""
+    if _BARE.fullmatch(text):
+        return text
+    text = _DEGREE.sub("°", _LATEX_TEXT.sub(r" \1", text))
+    for old, new in _REPLACED:
+        text = text.replace(old, new)
+    text = " ".join(text.split())
+    if len(text) > 1 and text[0] == "$" == text[-1]:
+        text = text[1:-1].strip()
+    return text.rstrip(".!")
+
+
+def _value(match: re.Match[str]) -> Fraction | None:
+    if match["decimal"]:
+        power = int(match["power"] or match["power2"] or 0)
+        value = Fraction(match["decimal"].replace(",", "").rstrip("."))
+        return value * Fraction(10) ** power if power else value
+    up, down = int(match["up"] or match["up2"]), int(match["down"] or match["down2"])
+    if down == 0:
+        return None
+    whole = match["whole"] or match["whole2"]
+    if whole is not None and not 0 <= up < down:
+        return None
+    return int(whole or 0) + Fraction(up, down)
+
+
+def _significant(match: re.Match[str]) -> int:
+    decimal = match["decimal"]
+    if not decimal or not ("." in decimal or match["power"] or match["power2"]):
+        return 0
+    return len(decimal.replace(",", "").replace(".", "").lstrip("0"))
+
+
+def _unit(rest: str) -> str | None:
+    """The unit after a number, in lower case and singular; None where a sentence goes on instead."""
+    words = rest.lower().strip(" .-").split()
+    if len(words) > 4 or _NO_UNIT & set(words):
+        return None
+    if rest[:1].isalpha() and len(words[0]) > 12:
+        return None
+    unit = " ".join(words).replace("{", "").replace("}", "")
+    if unit in _CURRENCIES:
+        return _CURRENCIES[unit]
+    unit = _ALIASES.get(unit, unit)
+    unit = unit if len(unit) <= 2 else unit.removesuffix("s")
+    return _ALIASES.get(unit, unit)

@@ -1,0 +1,172 @@
+"""What our own reading of mathematics cannot decide, asked of math-verify: sums, integrals, limits, sets by condition.
+
+math-verify reads and compares with sympy, which can take for ever on a short text and whose own limit is a signal
+that works in no thread but the main one. So two fences stand round it. Texts that are long, deep, or hold towers of
+powers, large exponents, factorials or bounds are refused before it sees them. And `within` gives every call a deadline
+that works in any thread: a watching thread, ended with the call, raises an exception inside the one that takes too long.
+
+What is not decided in time, or refused, is not equal.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import re
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+LONGEST = 300
+DEEPEST = 12
+SECONDS = 2.0
+
+Result = TypeVar("Result")
+
+_HELPS = re.compile(
+    r"\\(?:sum|prod|int|iint|oint|lim|max|min|sup|inf|gcd|lcm|bmod|pmod|mod|det|arg|Re|Im|setminus|cap|mid|subset|"
+    r"operatorname|begin|Gamma|zeta|perp|parallel)(?![a-z])"
+)
+_NUMBER = re.compile(r"[0-9]+")
+_FACTORIAL = re.compile(r"([0-9]*)\s*([)}\]]?)\s*!")
+_POWER = re.compile(r"(?:\^|\*\*)\s*(\{|\(|-?[0-9]+|.)?", re.DOTALL)
+_LIMITS = re.compile(r"\\(?:sum|prod|int|iint|oint|lim|binom)(?![a-z])")
+
+
+class Overdue(BaseException):
+    """Raised inside a call that takes too long. No `Exception`, since sympy catches those in many places."""
+
+
+def can_help(text: str) -> bool:
+    r"""Whether a text holds something that math-verify may read and we do not.
+
+    >>> can_help(r"\sum_{k=1}^{n} k"), can_help("2 +")
+    (True, False)
+    """
+    return len(text) <= LONGEST and _HELPS.search(text) is not None
+
+
+def is_bounded(text: str) -> bool:
+    r"""Whether the numbers in a text are small enough for sympy to be asked.
+
+    >>> is_bounded(r"\sum_{k=1}^{10} k^2"), is_bounded("9^{9^{9^9}}"), is_bounded("10000000!")
+    (True, False, False)
+    """
+    if len(text) > LONGEST or _depth(text) > DEEPEST:
+        return False
+    largest = 10_000 if _LIMITS.search(text) else 10**40
+    if any(len(digits) > 40 or int(digits) > largest for digits in _NUMBER.findall(text)):
+        return False
+    if any(closing or int(digits or 0) > 200 for digits, closing in _FACTORIAL.findall(text)):
+        return False
+    return all(_is_small_power(text, match) for match in _POWER.finditer(text))
+
+
+def _is_small_power(text: str, match: re.Match[str]) -> bool:
+    first = match[1] or ""
+    if first in ("{", "("):
+        inside = text[match.end() : _closing(text, match.end())]
+        numbers = [int(digits) for digits in _NUMBER.findall(inside)]
+        tower = re.search(r"\^|\*\*|!", inside) is not None
+        return max(numbers, default=0) <= (9 if tower else 999) and not (tower and _is_all_numbers(inside))
+    return not first.lstrip("-").isdigit() or int(first) <= 999
+
+
+def _is_all_numbers(text: str) -> bool:
+    return re.search(r"[A-Za-z]", re.sub(r"\\[A-Za-z]+", "", text)) is None
+
+
+def _closing(text: str, start: int) -> int:
+    depth = 1
+    for place in range(start, len(text)):
+        depth += {"{": 1, "(": 1, "}": -1, ")": -1}.get(text[place], 0)
+        if depth == 0:
+            return place
+    return len(text)
+
+
+def _depth(text: str) -> int:
+    deepest = depth = 0
+    for character in text:
+        depth += {"{": 1, "(": 1, "[": 1, "}": -1, ")": -1, "]": -1}.get(character, 0)
+        deepest = max(deepest, depth)
+    return deepest
+
+
+@functools.lru_cache(maxsize=1024)  # a reference comes once for every completion of its prompt
+def parsed(text: str) -> tuple[Any, ...]:
+    """What math-verify reads in a text: sympy's objects; () where it reads nothing, or was not asked."""
+    if not is_bounded(text):
+        return ()
+    return tuple(within(SECONDS, lambda: _parse(text)) or ())
+
+
+@functools.lru_cache(maxsize=1024)
+def equal(gold: str, found: str) -> bool:
+    r"""Whether math-verify finds that `found` answers `gold`.
+
+    >>> equal(r"\sum_{k=1}^{4} k", "10")
+    True
+    """
+    wanted, got = parsed(gold), parsed(found)
+    if not wanted or not got:
+        return False
+    return bool(within(SECONDS, lambda: _verify(list(wanted), list(got))))
+
+
+def _parse(text: str) -> list[Any]:
+    from math_verify import LatexExtractionConfig, parse, parser
+
+    parser.TIMEOUT_WARNING_SHOWN = True  # it would warn that its limit is off; ours is on
+    config = [LatexExtractionConfig(boxed_match_priority=0)]
+    return list(parse(rf"\boxed{{{text}}}", config, fallback_mode="no_fallback", parsing_timeout=None))
+
+
+def _verify(gold: list[Any], found: list[Any]) -> bool:
+    from math_verify import grader, verify
+
+    grader.TIMEOUT_WARNING_SHOWN = True
+    return bool(verify(gold, found, timeout_seconds=None))
+
+
+def within(seconds: float, work: Callable[[], Result]) -> Result | None:
+    """The result of `work()`, or None where it takes longer than `seconds`.
+
+    Works in any thread. What runs inside one instruction of the interpreter (a huge integer power) is not stopped;
+    that is what `is_bounded` is for.
+
+    >>> within(1.0, lambda: 7)
+    7
+    """
+    thread = ctypes.c_ulong(threading.get_ident())
+    interrupt = ctypes.pythonapi.PyThreadState_SetAsyncExc
+    finished = threading.Event()
+    turn = threading.Lock()
+
+    def watch() -> None:
+        pause = seconds
+        while not finished.wait(pause):
+            with turn:
+                if not finished.is_set():
+                    interrupt(thread, ctypes.py_object(Overdue))
+            pause = 0.05  # once more, should it have been caught on the way
+
+    watcher = threading.Thread(target=watch, name="deadline", daemon=True)
+    result: Result | None = None
+    try:
+        try:
+            watcher.start()
+            result = work()
+        except Overdue:
+            pass
+    except Overdue:  # it came while the first one was on its way out
+        pass
+    while watcher.is_alive():
+        try:
+            with turn:
+                finished.set()
+                interrupt(thread, None)
+            watcher.join()
+        except Overdue:
+            continue
+    return result
