@@ -14,6 +14,7 @@ that ends a command. Anything else that escapes is a fault of ours and shows its
     ├── ShortfallError           1   the thing examined falls short
     │   ├── SealError                a missing, damaged or broken seal
     │   └── MergeProofError          a merged model that does not equal its adapter
+    ├── SandboxError             1   model-written code cannot be run here: refused, or the sandbox failed
     └── WorkerError              1   our own code failed inside a worker process
         ├── WorkerTimeout            a worker was ended at its deadline
         └── WorkerDied               a worker ended by itself: exit code or signal
@@ -77,6 +78,12 @@ class SealError(ShortfallError):
 
 class MergeProofError(ShortfallError):
     """A merged model that was not proved to equal base plus adapter."""
+
+
+class SandboxError(RewardWorkbenchError):
+    """Model-written code is refused on this machine, or the sandbox it should run in failed."""
+
+    exit_code = 1
 
 
 class WorkerError(RewardWorkbenchError):

@@ -1,0 +1,1 @@
+"""The sandbox for model-written code."""

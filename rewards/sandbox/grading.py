@@ -1,0 +1,326 @@
+"""The verdict on a program: tests on this side, the program on the other, only plain values between them.
+
+Expected values never enter the program's process; its exit code and what it prints are not believed. A program
+that fails, hangs or dies fails its tests. What goes wrong with the sandbox or with the tests themselves is no
+verdict: it raises.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rewards.errors import SandboxError
+from rewards.sandbox.comparing import matches, same_output, shown
+from rewards.sandbox.inside.values import Uncrossable, encode
+from rewards.sandbox.level import Level
+from rewards.sandbox.sandbox import Job, Sandbox, status_of
+from rewards.sandbox.server import Limits, Running, finish, pump
+from rewards.sandbox.task import Case, FunctionTests, ProgramTests, TestCode, Tests
+
+MODULE = "solution"
+"""The name under which test code imports the program."""
+
+_RESTARTS = 3
+_NOT_RUN = "not run"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One test: its name, whether it passed, and why not."""
+
+    name: str
+    passed: bool
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the tests said of a program, in order, and the level it ran at."""
+
+    outcomes: tuple[Outcome, ...]
+    level: Level
+
+    @property
+    def passed(self) -> int:
+        """How many tests passed."""
+        return sum(outcome.passed for outcome in self.outcomes)
+
+    @property
+    def all_passed(self) -> bool:
+        """Whether there are tests and all passed."""
+        return bool(self.outcomes) and self.passed == len(self.outcomes)
+
+    @property
+    def share(self) -> float:
+        """The share of tests passed, 0 where there are none."""
+        return self.passed / len(self.outcomes) if self.outcomes else 0.0
+
+    @property
+    def first_failure(self) -> str:
+        """The first test that failed and why; "" where none did."""
+        failed = next((outcome for outcome in self.outcomes if not outcome.passed), None)
+        return "" if failed is None else f"{failed.name}: {failed.why}" if failed.why else failed.name
+
+
+class TestsError(ValueError):
+    """The tests cannot be used: they fail by themselves, or ask for what cannot cross to the program."""
+
+    __test__ = False
+
+
+def grade(
+    sandbox: Sandbox,
+    code: str,
+    tests: Tests,
+    *,
+    limits: Limits | None = None,
+    tolerance: float = 0.0,
+    stop: bool = False,
+) -> Verdict:
+    """The verdict of tests on a program.
+
+    Args:
+        sandbox: where the program runs.
+        code: the program.
+        tests: see `rewards.sandbox.task`.
+        limits: what it may use, for all calls of a function's tests or test code, and for each run with
+            standard input; default: 3 seconds, 1 GiB.
+        tolerance: numbers with a fraction may differ by that much, absolutely or relatively.
+        stop: end at the first failure.
+
+    Raises:
+        SandboxError: the level is refused, or the sandbox failed twice.
+        TestsError: the tests cannot be used.
+    """
+    level = sandbox.require()
+    grader = _Grading(sandbox, code, limits or Limits(), tolerance, stop)
+    failure: SandboxError | None = None
+    for _ in range(2):  # a server that died is replaced, once
+        try:
+            return Verdict(tuple(grader.outcomes(tests)), level)
+        except SandboxError as error:
+            failure = error
+    assert failure is not None
+    raise failure
+
+
+def grade_all(
+    sandbox: Sandbox, programs: Sequence[tuple[str, Tests]], *, workers: int = 1, **options: Any
+) -> list[Verdict | SandboxError | TestsError]:
+    """`grade` for several programs, `workers` at a time; an error stands in the place of its verdict."""
+    sandbox.require()
+
+    def one(program: tuple[str, Tests]) -> Verdict | SandboxError | TestsError:
+        try:
+            return grade(sandbox, *program, **options)
+        except (SandboxError, TestsError) as error:
+            return error
+
+    if workers <= 1 or len(programs) <= 1:
+        return [one(program) for program in programs]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(one, programs))
+
+
+@dataclass(frozen=True)
+class _Grading:
+    sandbox: Sandbox
+    code: str
+    limits: Limits
+    tolerance: float
+    stop: bool
+
+    def outcomes(self, tests: Tests) -> list[Outcome]:
+        if isinstance(tests, FunctionTests):
+            return self.function(tests)
+        if isinstance(tests, ProgramTests):
+            return self.program(tests)
+        return self.test_code(tests)
+
+    def whole(self, setup: str) -> str:
+        return f"{setup}\n{self.code}" if setup.strip() else self.code
+
+    # ----------------------------------------------------------------------- standard input and output
+
+    def program(self, tests: ProgramTests) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+        timeouts = 0
+        for number, (given, wanted) in enumerate(tests.cases, 1):
+            name = f"test {number}"
+            if timeouts > 1 or (self.stop and outcomes and not outcomes[-1].passed):
+                outcomes.append(Outcome(name, False, _NOT_RUN))
+                continue
+            limits = replace(self.limits, kept=max(self.limits.kept, 2 * len(wanted)))
+            result = self.sandbox.run(Job(self.whole(tests.setup), given, limits))
+            if result.status == "error":
+                raise SandboxError(result.error)
+            timeouts += result.status == "timeout"
+            outcomes.append(self.printed(name, result.status, result.output, result.error, wanted))
+        return outcomes
+
+    def printed(self, name: str, status: str, output: str, error: str, wanted: str) -> Outcome:
+        if status != "ok":
+            last = error.rpartition("\n")[2]
+            return Outcome(name, False, f"{_SAID[status]}{f': {last[:200]}' if last else ''}")
+        if same_output(wanted, output, self.tolerance):
+            return Outcome(name, True)
+        return Outcome(name, False, f"printed {_short(output)}")
+
+    # ------------------------------------------------------------------------ arguments and expected value
+
+    def function(self, tests: FunctionTests) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+        for _ in range(_RESTARTS):
+            left = tests.cases[len(outcomes) :]
+            if not left or (self.stop and outcomes and not outcomes[-1].passed):
+                break
+            if not self.calls(tests, left, outcomes):
+                break
+        numbers = range(len(outcomes) + 1, len(tests.cases) + 1)
+        return [*outcomes, *(Outcome(f"test {number}", False, _NOT_RUN) for number in numbers)]
+
+    def calls(self, tests: FunctionTests, cases: Sequence[Case], outcomes: list[Outcome]) -> bool:
+        """Add the outcomes of `cases` until the program's process ends; whether the rest deserves a fresh one."""
+        job = {"run": "candidate:serve", "code": self.whole(tests.setup), "module": MODULE}
+        with self.sandbox.server("candidate") as server:
+            running = Running(server, job, self.limits, channel=True)
+            try:
+                for case in cases:
+                    outcome = self.call(running, tests.entry, case, len(outcomes) + 1)
+                    if outcome is None:
+                        break
+                    outcomes.append(outcome)
+                    if self.stop and not outcome.passed:
+                        break
+                gone = running.ended is not None
+                (ended,) = finish([running])
+            finally:
+                running.close()
+        if not gone:
+            return False
+        if ended.how == "refused":
+            raise SandboxError("the sandbox could not confine the program")
+        status = status_of(ended, flooded=running.flooded)
+        outcomes.append(Outcome(f"test {len(outcomes) + 1}", False, _SAID[status]))
+        return status in ("died", "ok", "failed")
+
+    def call(self, running: Running, entry: str, case: Case, number: int) -> Outcome | None:
+        """One call; None where the program's process ended instead of answering."""
+        name = f"test {number}"
+        try:
+            arguments = [encode(value) for value in case.arguments]
+            named = {str(key): encode(value) for key, value in case.named.items()}
+        except Uncrossable as error:
+            raise TestsError(f"{name} has {error}, which cannot cross to the program") from None
+        running.send({"op": "call", "of": entry, "a": arguments, "k": named})
+        pump([running], lambda: running.has_line or running.hung_up)
+        if not running.has_line:
+            pump([running], lambda: running.ended is not None)
+            return None
+        try:
+            answer = json.loads(running.take_line())
+        except (ValueError, RecursionError):
+            return Outcome(name, False, "answered nothing that can be read")
+        return self.judged(name, answer, case)
+
+    def judged(self, name: str, answer: Any, case: Case) -> Outcome:
+        if not isinstance(answer, dict) or "r" not in answer:
+            return Outcome(name, False, _raised(answer))
+        if matches(case.expected, answer["r"], self.tolerance):
+            return Outcome(name, True)
+        inner = case.expected if case.wrapped and isinstance(case.expected, list) else ()
+        if len(inner) == 1 and matches(inner[0], answer["r"], self.tolerance):
+            return Outcome(name, True)
+        return Outcome(name, False, f"returned {shown(answer['r'])}")
+
+    # ------------------------------------------------------------------------------------- test code
+
+    def test_code(self, tests: TestCode) -> list[Outcome]:
+        import socket
+
+        program = {"run": "candidate:serve", "code": self.whole(tests.setup), "module": MODULE}
+        judge: dict[str, Any] = {
+            "run": "grader:grade",
+            "entry": tests.entry,
+            "setup": tests.setup,
+            "module": MODULE,
+            "stop": self.stop,
+            "test": tests.text,
+            "asserts": tests.asserts,
+        }
+        with self.sandbox.server("candidate") as one, self.sandbox.server("grader") as other:
+            ours, theirs = socket.socketpair()
+            candidate = Running(one, program, self.limits, channel=theirs.detach())
+            patience = replace(self.limits, seconds=self.limits.seconds + 2.0)
+            try:
+                grader = Running(other, judge, patience, channel=ours.detach(), report=True)
+            except SandboxError:
+                candidate.close()
+                raise
+            try:
+                pump([candidate, grader], lambda: grader.ended is not None)
+                died = candidate.ended
+                finish([candidate, grader])
+            finally:
+                candidate.close()
+                grader.close()
+        return _reported(grader, candidate, died is not None)
+
+
+_SAID = {
+    "ok": "the program ended before it answered",
+    "failed": "the program failed",
+    "timeout": "took too long",
+    "died": "the program died",
+    "output": "printed too much",
+    "disk": "wrote too much",
+}
+
+
+def _reported(grader: Running, candidate: Running, died: bool) -> list[Outcome]:
+    """The outcomes in a grader's report."""
+    assert grader.ended is not None
+    assert candidate.ended is not None
+    if "refused" in (grader.ended.how, candidate.ended.how):
+        raise SandboxError("the sandbox could not confine the program")
+    outcomes = []
+    end: tuple[bool, str] | None = None
+    for line in bytes(grader.texts["report"]).split(b"\n"):
+        if line:
+            name, passed, why = json.loads(line)
+            if name == "end":
+                end = (passed, why)
+            else:
+                outcomes.append(Outcome(name, passed, why))
+    how = _SAID[status_of(candidate.ended, flooded=candidate.flooded)] if died else ""
+    if end is None:
+        return [
+            *outcomes,
+            Outcome("the tests", False, how or "the tests did not come to an end with its answers"),
+        ]
+    if not end[0]:
+        raise TestsError(end[1])
+    return [_explained(outcome, how) for outcome in outcomes]
+
+
+def _explained(outcome: Outcome, how: str) -> Outcome:
+    """An outcome that failed because the program's process ended, with how it ended."""
+    return replace(outcome, why=how) if how and outcome.why.startswith("CandidateGone") else outcome
+
+
+def _raised(answer: Any) -> str:
+    try:
+        if "x" in answer:
+            return f"the program does not load: {str(answer['x'])[:200]}"
+        return f"raised {str(answer['e'][0][0])[:60]}: {str(answer['m'])[:200]}"
+    except (TypeError, KeyError, IndexError):
+        return "answered nothing that can be read"
+
+
+def _short(text: str) -> str:
+    shown_text = repr(text)
+    return shown_text if len(shown_text) <= 80 else f"{shown_text[:77]}..."
