@@ -8,21 +8,23 @@ verdict: it raises.
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from rewards.errors import SandboxError
 from rewards.sandbox.comparing import matches, same_output, shown
 from rewards.sandbox.inside.values import Uncrossable, encode
+from rewards.sandbox.job import Job
 from rewards.sandbox.level import Level
-from rewards.sandbox.sandbox import Job, Sandbox, status_of
+from rewards.sandbox.oneshot import OneShot
+from rewards.sandbox.sandbox import Sandbox, status_of
 from rewards.sandbox.server import Limits, Running, finish, pump
+from rewards.sandbox.talk import MODULE, open_talk, program_job
 from rewards.sandbox.task import Case, FunctionTests, ProgramTests, TestCode, Tests
-
-MODULE = "solution"
-"""The name under which test code imports the program."""
 
 _RESTARTS = 3
 _NOT_RUN = "not run"
@@ -73,7 +75,7 @@ class TestsError(ValueError):
 
 
 def grade(
-    sandbox: Sandbox,
+    box: Sandbox | OneShot,
     code: str,
     tests: Tests,
     *,
@@ -84,7 +86,7 @@ def grade(
     """The verdict of tests on a program.
 
     Args:
-        sandbox: where the program runs.
+        box: where the program runs.
         code: the program.
         tests: see `rewards.sandbox.task`.
         limits: what it may use, for all calls of a function's tests or test code, and for each run with
@@ -96,8 +98,8 @@ def grade(
         SandboxError: the level is refused, or the sandbox failed twice.
         TestsError: the tests cannot be used.
     """
-    level = sandbox.require()
-    grader = _Grading(sandbox, code, limits or Limits(), tolerance, stop)
+    level = box.require()
+    grader = _Grading(box, code, limits or Limits(), tolerance, stop)
     failure: SandboxError | None = None
     for _ in range(2):  # a server that died is replaced, once
         try:
@@ -109,14 +111,14 @@ def grade(
 
 
 def grade_all(
-    sandbox: Sandbox, programs: Sequence[tuple[str, Tests]], *, workers: int = 1, **options: Any
+    box: Sandbox | OneShot, programs: Sequence[tuple[str, Tests]], *, workers: int = 1, **options: Any
 ) -> list[Verdict | SandboxError | TestsError]:
     """`grade` for several programs, `workers` at a time; an error stands in the place of its verdict."""
-    sandbox.require()
+    box.require()
 
     def one(program: tuple[str, Tests]) -> Verdict | SandboxError | TestsError:
         try:
-            return grade(sandbox, *program, **options)
+            return grade(box, *program, **options)
         except (SandboxError, TestsError) as error:
             return error
 
@@ -128,7 +130,7 @@ def grade_all(
 
 @dataclass(frozen=True)
 class _Grading:
-    sandbox: Sandbox
+    box: Sandbox | OneShot
     code: str
     limits: Limits
     tolerance: float
@@ -155,7 +157,7 @@ class _Grading:
                 outcomes.append(Outcome(name, False, _NOT_RUN))
                 continue
             limits = replace(self.limits, kept=max(self.limits.kept, 2 * len(wanted)))
-            result = self.sandbox.run(Job(self.whole(tests.setup), given, limits))
+            result = self.box.run(Job(self.whole(tests.setup), given, limits))
             if result.status == "error":
                 raise SandboxError(result.error)
             timeouts += result.status == "timeout"
@@ -184,48 +186,19 @@ class _Grading:
         return [*outcomes, *(Outcome(f"test {number}", False, _NOT_RUN) for number in numbers)]
 
     def calls(self, tests: FunctionTests, cases: Sequence[Case], outcomes: list[Outcome]) -> bool:
-        """Add the outcomes of `cases` until the program's process ends; whether the rest deserves a fresh one."""
-        job = {"run": "candidate:serve", "code": self.whole(tests.setup), "module": MODULE}
-        with self.sandbox.server("candidate") as server:
-            running = Running(server, job, self.limits, channel=True)
-            try:
-                for case in cases:
-                    outcome = self.call(running, tests.entry, case, len(outcomes) + 1)
-                    if outcome is None:
-                        break
-                    outcomes.append(outcome)
-                    if self.stop and not outcome.passed:
-                        break
-                gone = running.ended is not None
-                (ended,) = finish([running])
-            finally:
-                running.close()
-        if not gone:
-            return False
-        if ended.how == "refused":
-            raise SandboxError("the sandbox could not confine the program")
-        status = status_of(ended, flooded=running.flooded)
-        outcomes.append(Outcome(f"test {len(outcomes) + 1}", False, _SAID[status]))
-        return status in ("died", "ok", "failed")
-
-    def call(self, running: Running, entry: str, case: Case, number: int) -> Outcome | None:
-        """One call; None where the program's process ended instead of answering."""
-        name = f"test {number}"
-        try:
-            arguments = [encode(value) for value in case.arguments]
-            named = {str(key): encode(value) for key, value in case.named.items()}
-        except Uncrossable as error:
-            raise TestsError(f"{name} has {error}, which cannot cross to the program") from None
-        running.send({"op": "call", "of": entry, "a": arguments, "k": named})
-        pump([running], lambda: running.has_line or running.hung_up)
-        if not running.has_line:
-            pump([running], lambda: running.ended is not None)
-            return None
-        try:
-            answer = json.loads(running.take_line())
-        except (ValueError, RecursionError):
-            return Outcome(name, False, "answered nothing that can be read")
-        return self.judged(name, answer, case)
+        """Add the outcomes of `cases` until the program ends; whether the rest deserves a fresh start."""
+        with open_talk(self.box, self.whole(tests.setup), self.limits) as talk:
+            for case in cases:
+                name = f"test {len(outcomes) + 1}"
+                answer = talk.ask(_request(tests.entry, case, name))
+                if answer is None:
+                    status = talk.status
+                    outcomes.append(Outcome(name, False, _SAID[status]))
+                    return status in ("died", "ok", "failed")
+                outcomes.append(self.judged(name, answer, case))
+                if self.stop and not outcomes[-1].passed:
+                    break
+        return False
 
     def judged(self, name: str, answer: Any, case: Case) -> Outcome:
         if not isinstance(answer, dict) or "r" not in answer:
@@ -240,9 +213,6 @@ class _Grading:
     # ------------------------------------------------------------------------------------- test code
 
     def test_code(self, tests: TestCode) -> list[Outcome]:
-        import socket
-
-        program = {"run": "candidate:serve", "code": self.whole(tests.setup), "module": MODULE}
         judge: dict[str, Any] = {
             "run": "grader:grade",
             "entry": tests.entry,
@@ -252,10 +222,19 @@ class _Grading:
             "test": tests.text,
             "asserts": tests.asserts,
         }
-        with self.sandbox.server("candidate") as one, self.sandbox.server("grader") as other:
+        patience = replace(self.limits, seconds=self.limits.seconds + 2.0)
+        if isinstance(self.box, Sandbox):
+            return self.side_by_side(self.box, tests, judge, patience)
+        return self.relayed(self.box, tests, judge, patience)
+
+    def side_by_side(
+        self, sandbox: Sandbox, tests: TestCode, judge: dict[str, Any], patience: Limits
+    ) -> list[Outcome]:
+        """The program and its tests in two processes of the local sandbox, connected with each other."""
+        job = program_job(self.whole(tests.setup))
+        with sandbox.server("candidate") as one, sandbox.server("grader") as other:
             ours, theirs = socket.socketpair()
-            candidate = Running(one, program, self.limits, channel=theirs.detach())
-            patience = replace(self.limits, seconds=self.limits.seconds + 2.0)
+            candidate = Running(one, job, self.limits, channel=theirs.detach())
             try:
                 grader = Running(other, judge, patience, channel=ours.detach(), report=True)
             except SandboxError:
@@ -268,7 +247,55 @@ class _Grading:
             finally:
                 candidate.close()
                 grader.close()
-        return _reported(grader, candidate, died is not None)
+        assert candidate.ended is not None
+        if candidate.ended.how == "refused":
+            raise SandboxError("the sandbox could not confine the program")
+        return _reported(grader, status_of(candidate.ended, flooded=candidate.flooded) if died else "")
+
+    def relayed(
+        self, box: OneShot, tests: TestCode, judge: dict[str, Any], patience: Limits
+    ) -> list[Outcome]:
+        """The tests in a process of the local sandbox, the program elsewhere."""
+        # every request is a run elsewhere, whose time is not the tests'
+        patience = replace(patience, seconds=600.0)
+        ended = ""
+        with (
+            graders().server("grader") as server,
+            open_talk(box, self.whole(tests.setup), self.limits) as talk,
+        ):
+            grader = Running(server, judge, patience, channel=True, report=True)
+            try:
+                while not ended:
+                    pump([grader], lambda: grader.has_line or grader.ended is not None)
+                    if not grader.has_line:
+                        break
+                    answer = talk.ask(json.loads(grader.take_line()))
+                    if answer is None:
+                        ended = talk.status
+                        grader.hang_up()
+                    else:
+                        grader.send(answer)
+                pump([grader], lambda: grader.ended is not None)
+                finish([grader])
+            finally:
+                grader.close()
+        return _reported(grader, ended)
+
+
+def _request(entry: str, case: Case, name: str) -> dict[str, Any]:
+    """The request for a case."""
+    try:
+        arguments = [encode(value) for value in case.arguments]
+        named = {str(key): encode(value) for key, value in case.named.items()}
+    except Uncrossable as error:
+        raise TestsError(f"{name} has {error}, which cannot cross to the program") from None
+    return {"op": "call", "of": entry, "a": arguments, "k": named}
+
+
+@lru_cache(maxsize=1)
+def graders() -> Sandbox:
+    """Where the tests of programs that run elsewhere are run: they are the user's own, any level will do."""
+    return Sandbox(Level.NONE)
 
 
 _SAID = {
@@ -281,12 +308,11 @@ _SAID = {
 }
 
 
-def _reported(grader: Running, candidate: Running, died: bool) -> list[Outcome]:
-    """The outcomes in a grader's report."""
+def _reported(grader: Running, ended: str) -> list[Outcome]:
+    """The outcomes in a grader's report; `ended` is the status of a program that ended before its tests did."""
     assert grader.ended is not None
-    assert candidate.ended is not None
-    if "refused" in (grader.ended.how, candidate.ended.how):
-        raise SandboxError("the sandbox could not confine the program")
+    if grader.ended.how == "refused":
+        raise SandboxError("the sandbox could not confine the tests")
     outcomes = []
     end: tuple[bool, str] | None = None
     for line in bytes(grader.texts["report"]).split(b"\n"):
@@ -296,7 +322,7 @@ def _reported(grader: Running, candidate: Running, died: bool) -> list[Outcome]:
                 end = (passed, why)
             else:
                 outcomes.append(Outcome(name, passed, why))
-    how = _SAID[status_of(candidate.ended, flooded=candidate.flooded)] if died else ""
+    how = _SAID[ended] if ended else ""
     if end is None:
         return [
             *outcomes,

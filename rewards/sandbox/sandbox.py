@@ -9,17 +9,19 @@ are results; what goes wrong with the sandbox itself is one too (`status="error"
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import json
 import os
 import threading
 import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from types import TracebackType
 
 from rewards.errors import SandboxError
+from rewards.sandbox.job import Job, Result
 from rewards.sandbox.level import DECLARED, Level, require, unsafe_allowed
-from rewards.sandbox.server import Ended, Limits, Running, Server, finish, pump
+from rewards.sandbox.server import Ended, Limits, Running, Server, pump
 from rewards.sandbox.starting import best_levels
 
 _REQUIRED = {
@@ -28,33 +30,6 @@ _REQUIRED = {
     Level.SEATBELT: {"files", "folders", "writing", "network", "programs"},
     Level.LIMITS: set(),
 }
-
-
-@dataclass(frozen=True)
-class Job:
-    """A program to run as a script, its standard input, and what it may use."""
-
-    code: str
-    stdin: str = ""
-    limits: Limits = field(default_factory=Limits)
-
-
-@dataclass(frozen=True)
-class Result:
-    """What became of a program.
-
-    `status`: "ok" (ended with exit code 0), "failed" (another exit code, an exception), "timeout", "died" (a
-    signal: out of memory, a crash), "output" (printed too much), "disk" (wrote too much), or "error" (the sandbox
-    failed, not the program; `error` says how).
-    """
-
-    status: str
-    output: str = ""
-    error: str = ""
-    code: int = 0
-    seconds: float = 0.0
-    cpu: float = 0.0
-    level: Level = Level.NONE
 
 
 class Sandbox:
@@ -231,8 +206,6 @@ def status_of(ended: Ended, *, flooded: bool = False) -> str:
 
 def probe(server: Server) -> set[str]:
     """What a job on a server can do of what no job may; see `rewards.sandbox.inside.probe`."""
-    import json
-
     running = Running(server, {"run": "probe:probe"}, Limits(seconds=10.0), report=True)
     try:
         pump([running], lambda: False)
@@ -248,12 +221,17 @@ def probe(server: Server) -> set[str]:
 _SANDBOXES: weakref.WeakSet[Sandbox] = weakref.WeakSet()
 
 
+def close_all() -> None:
+    """End the pools of every sandbox of this process."""
+    for sandbox in list(_SANDBOXES):
+        sandbox.close()
+
+
 def _forget_all() -> None:
     for sandbox in list(_SANDBOXES):
         sandbox.forget()
 
 
+atexit.register(close_all)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_all)
-
-__all__ = ["Job", "Limits", "Result", "Sandbox", "finish"]

@@ -316,6 +316,11 @@ class Running:
         else:
             self._outgoing.clear()
 
+    def hang_up(self) -> None:
+        """Close this end of the channel: the job reads its end."""
+        if self._channel is not None:
+            self._shut(self._channel.fileno())
+
     @property
     def has_line(self) -> bool:
         """Whether an answer is there."""

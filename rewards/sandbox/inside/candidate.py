@@ -26,6 +26,9 @@ from typing import Any
 from rewards.sandbox.inside.job import CHANNEL, finish
 from rewards.sandbox.inside.values import decode, encode
 
+READ = WRITE = CHANNEL
+"""The descriptors of the channel; a sandbox elsewhere has two."""
+
 _MAX_LIST = 1_000_000
 _MESSAGE = 500
 
@@ -179,7 +182,7 @@ _OPERATIONS: dict[str, Callable[[Any, Any, list[Any], dict[str, Any]], Any]] = {
 
 
 def _lines() -> Iterator[bytes]:
-    with open(CHANNEL, "rb", closefd=False) as stream:
+    with open(READ, "rb", closefd=False) as stream:
         yield from stream
 
 
@@ -187,4 +190,4 @@ def send(answer: dict[str, Any]) -> None:
     """Write one line into the channel."""
     data = json.dumps(answer, allow_nan=False).encode() + b"\n"
     while data:
-        data = data[os.write(CHANNEL, data) :]
+        data = data[os.write(WRITE, data) :]
