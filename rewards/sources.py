@@ -7,9 +7,9 @@ default down changes this digest and not the fingerprint.)
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 from pathlib import Path
-from typing import Any
 
 from rewards.errors import TargetError
 from rewards.fingerprint import code_fingerprint, digest, package_versions
@@ -51,14 +51,17 @@ def _code(reference: str, root: Path) -> dict[str, str]:
 
 
 def _module_code(parts: list[str], root: Path) -> dict[str, str]:
-    found: Any = None
-    if not (root / parts[0]).is_dir() and not (root / f"{parts[0]}.py").is_file():
-        found = importlib.util.find_spec(parts[0])  # looks at the top level only, which imports nothing
-        if found is None or not found.origin:
-            raise TargetError(f"there is no module '{'.'.join(parts)}'")
-        if "site-packages" in Path(found.origin).parts:
-            return package_versions([parts[0]])
-        root = Path(found.origin).parent.parent
+    """As loading does it: an installed package goes before a file of the same name in the project."""
+    found = importlib.util.find_spec(parts[0])  # looks at the top level only, which imports nothing
+    if found is not None and found.origin and "site-packages" in Path(found.origin).parts:
+        distributions = importlib.metadata.packages_distributions().get(parts[0], [parts[0]])
+        return package_versions(distributions)
+    if found is not None and found.origin:
+        root = (
+            Path(found.origin).parent.parent
+            if found.submodule_search_locations
+            else Path(found.origin).parent
+        )
     file = root.joinpath(*parts).with_suffix(".py")
     if not file.is_file():
         file = root.joinpath(*parts, "__init__.py")

@@ -65,3 +65,15 @@ def test_our_own_library_counts_as_code_and_missing_things_are_told(project: Pat
     (project / "rewardset.toml").write_text('[[reward]]\nfunction = "nowhere_at_all.mod:f"\n')
     with pytest.raises(TargetError, match="no module 'nowhere_at_all"):
         digest_of(project)
+
+
+def test_a_file_called_rewards_beside_the_manifest_is_not_our_library(project: Path) -> None:
+    (project / "rewards.py").write_text(
+        "def f(completions, **kwargs):\n    return [1.0 for _ in completions]\n"
+    )
+    manifest = (
+        '[[reward]]\nfunction = "rewards.py::f"\n[[reward]]\nfunction = "rewards.library:exact_match"\n'
+    )
+    (project / "rewardset.toml").write_text(manifest)
+    assert digest_of(project)
+    assert RewardSet.load(project).names == ["f", "exact_match"]
