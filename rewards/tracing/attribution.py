@@ -24,6 +24,7 @@ _MOST_PARTS = 24
 
 _ROUNDING = 1e-9
 _DEEPEST = 400
+_TOO_MANY = 20_000
 _RECURSION = 10_000
 
 
@@ -58,6 +59,10 @@ class Part:
         return self.kind in ("test", "named", "change") or self.test is not None
 
 
+_split_before: dict[int, list[Part]] = {}
+"""The parts of every value met while one score is split; a value may be part of others many times."""
+
+
 def _site(part: Part) -> Origin:
     return part.called_at if part.called_at is not None else part.site
 
@@ -70,18 +75,23 @@ def parts_of(origin: Origin) -> list[Part]:
         parts = _split(origin, 0)
     finally:
         sys.setrecursionlimit(limit)
+        _split_before.clear()
     return merged([part for part in parts if part.points or part.kind != "const" or part.test])
 
 
 def _split(origin: Origin, depth: int) -> list[Part]:
     """Split a value, and check that the parts add up to it."""
+    known = _split_before.get(id(origin))
+    if known is not None:
+        return known
     method = _SPLITTERS.get(origin.op)
     if method is None or depth > _DEEPEST or not _finite(origin.value):
         return [_lump(origin)]
     parts = method(origin, depth + 1)
     total = math.fsum(part.points for part in parts)
-    if abs(total - float(origin.value)) > _ROUNDING * max(1.0, abs(total)):
-        return [_lump(origin)]
+    if abs(total - float(origin.value)) > _ROUNDING * max(1.0, abs(total)) or len(parts) > _TOO_MANY:
+        parts = [_lump(origin)]
+    _split_before[id(origin)] = parts
     return parts
 
 
@@ -332,7 +342,7 @@ def _added_up(origin: Origin, depth: int) -> list[Part]:
         start = start.parts[0]
         if start.op == "use" and _is_addition(start.parts[0]):
             start = start.parts[0]
-    parts = _split(start, depth)
+    parts = list(_split(start, depth))
     for addition in reversed(additions):
         before, added = addition.parts
         sign = -1.0 if _operation(addition) is ast.Sub else 1.0
@@ -345,7 +355,10 @@ def _added_up(origin: Origin, depth: int) -> list[Part]:
         if len(more) == 1 and more[0].kind == "lump" and more[0].site.op != "ret":
             site = _at(addition, more[0].site)
             more = [replace(more[0], site=site, test=more[0].test or addition.guard)]
-        parts += more
+        if len(parts) + len(more) > _TOO_MANY:
+            parts = [_lump(addition)]
+        else:
+            parts += more
     return parts
 
 
