@@ -186,7 +186,7 @@ def same_call(file: Path, name: str, batch: Batch) -> None:
 
 
 @pytest.mark.parametrize("file", sorted(path.name for path in FUNCTIONS.glob("*.py")))
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(texts=st.lists(COMPLETIONS, min_size=1, max_size=3), answer=COMPLETIONS)
 def test_rewards_score_the_same_on_any_text(file: str, texts: list[str], answer: str) -> None:
     path = FUNCTIONS / file
@@ -197,7 +197,7 @@ def test_rewards_score_the_same_on_any_text(file: str, texts: list[str], answer:
 
 
 @pytest.mark.parametrize("file", sorted(path.name for path in FUNCTIONS.glob("*.py")))
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(text=COMPLETIONS, answer=COMPLETIONS)
 def test_credits_add_up_on_any_text(file: str, text: str, answer: str) -> None:
     path = FUNCTIONS / file
