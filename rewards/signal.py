@@ -15,7 +15,7 @@ Every function is plain arithmetic on arrays: `values` are the totals (or one re
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,7 @@ import numpy.typing as npt
 from rewards.errors import UsageError
 
 Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.intp]
 
 Z_TWO_SIDED_95 = 1.959963984540054
 Z_POWER_80 = 0.8416212335729143
@@ -31,22 +32,58 @@ TIE = 1e-8
 """Two totals that differ by at most this are equal to TRL, which tests a group's deviation against 0."""
 
 
-def _groups(groups: Sequence[Hashable]) -> Iterator[npt.NDArray[np.intp]]:
-    """The row numbers of each group, in the order of its first row."""
-    rows: dict[Hashable, list[int]] = {}
-    for row, group in enumerate(groups):
-        rows.setdefault(group, []).append(row)
-    for members in rows.values():
-        yield np.array(members)
+def _codes(groups: Sequence[Hashable], rows: int) -> Codes:
+    """A number for each row's group, from 0 in the order of first rows."""
+    if rows != len(groups):
+        raise UsageError(f"{rows} values for {len(groups)} rows of groups")
+    numbers: dict[Hashable, int] = {}
+    return np.fromiter((numbers.setdefault(group, len(numbers)) for group in groups), np.intp, len(groups))
 
 
-def _scored(values: npt.ArrayLike, groups: Sequence[Hashable]) -> Iterator[Floats]:
+@dataclass(frozen=True)
+class _Kept:
+    """The rows that count, with their groups numbered; `size` is how many of them each group has."""
+
+    rows: Codes
+    codes: Codes
+    size: npt.NDArray[np.int64]
+
+    def centred(self, table: Floats) -> Floats:
+        """The kept rows of `table` (rows,) or (rows, k), each relative to its group's mean."""
+        own = table[self.rows]
+        columns = own.reshape(len(own), -1)
+        sums = np.stack([np.bincount(self.codes, column, len(self.size)) for column in columns.T], axis=1)
+        return np.asarray((columns - (sums / self.size[:, None])[self.codes]).reshape(own.shape))
+
+
+def _keep(table: Floats, groups: Sequence[Hashable], *, least: int = 1) -> _Kept:
+    """The rows without NaN, in groups that have at least `least` such rows."""
+    codes = _codes(groups, len(table))
+    known = ~np.isnan(table).reshape(len(table), -1).any(axis=1)
+    size = np.bincount(codes[known], minlength=int(codes.max(initial=-1)) + 1)
+    rows = np.flatnonzero(known & (size[codes] >= least)) if len(codes) else np.empty(0, dtype=np.intp)
+    _, numbered = np.unique(codes[rows], return_inverse=True)
+    return _Kept(rows, numbered, np.bincount(numbered))
+
+
+def _runs(values: npt.ArrayLike, groups: Sequence[Hashable]) -> tuple[Codes, npt.NDArray[np.int64], _Kept]:
+    """Runs of equal values inside groups: the group of each run, its rows, and the rows that count."""
     table = np.asarray(values, dtype=np.float64)
-    if len(table) != len(groups):
-        raise UsageError(f"{len(table)} values for {len(groups)} rows of groups")
-    for members in _groups(groups):
-        own = table[members]
-        yield own[~np.isnan(own)]
+    kept = _keep(table, groups)
+    own = table[kept.rows]
+    order = np.lexsort((own, kept.codes))
+    ordered, codes = own[order], kept.codes[order]
+    new = np.ones(len(order), dtype=bool)
+    with np.errstate(invalid="ignore"):  # infinity minus infinity
+        new[1:] = (np.diff(codes) != 0) | ~((np.diff(ordered) <= TIE) | (ordered[1:] == ordered[:-1]))
+    starts = np.flatnonzero(new)
+    return codes[starts], np.diff(np.append(starts, len(order))), kept
+
+
+def _combinations(counts: npt.NDArray[np.int64], chosen: int) -> Floats:
+    """C(n, chosen) for each n."""
+    distinct, inverse = np.unique(counts, return_inverse=True)
+    return np.array([float(math.comb(int(count), chosen)) for count in distinct])[inverse]
 
 
 # ------------------------------------------------------------------------------- groups without spread
@@ -68,19 +105,12 @@ def dead_probability(values: npt.ArrayLike, groups: Sequence[Hashable], group_si
     """
     if group_size < 2:
         raise UsageError(f"group_size={group_size} must be at least 2")
-    shares = []
-    for own in _scored(values, groups):
-        if len(own) >= group_size:
-            same = sum(math.comb(count, group_size) for count in _value_counts(own))
-            shares.append(same / math.comb(len(own), group_size))
-    return float(np.mean(shares)) if shares else math.nan
-
-
-def _value_counts(values: Floats) -> list[int]:
-    """How often each value occurs; neighbours within `TIE` count as one value."""
-    ordered = np.sort(values)
-    breaks = np.flatnonzero(np.diff(ordered) > TIE) + 1
-    return [len(part) for part in np.split(ordered, breaks)]
+    codes, counts, kept = _runs(values, groups)
+    large = kept.size >= group_size
+    if not large.any():
+        return math.nan
+    same = np.bincount(codes, _combinations(counts, group_size), len(kept.size))
+    return float((same[large] / _combinations(kept.size[large], group_size)).mean())
 
 
 def binary_dead_probability(share: float, group_size: int) -> float:
@@ -149,23 +179,19 @@ def signal_shares(
         groups: the prompt of each row; groups with fewer than two rows are left out.
     """
     table, factors = np.asarray(scores, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-    paid = np.asarray(advantages, dtype=np.float64)
-    matrices, pulls = [], []
-    for members in _groups(groups):
-        own = members[~np.isnan(table[members]).any(axis=1)]
-        if len(own) > 1:
-            centred = table[own] - table[own].mean(axis=0)
-            matrices.append(centred.T @ centred / (len(own) - 1))
-            pulls.append(centred.T @ (paid[own] - paid[own].mean()) / (len(own) - 1))
+    kept = _keep(table, groups, least=2)
     rewards = table.shape[1]
-    if not matrices:
+    if not len(kept.size):
         empty = np.full(rewards, np.nan)
         return Shares(np.full((rewards, rewards), np.nan), empty, empty)
-    covariance = np.mean(matrices, axis=0)
+    centred = kept.centred(table)
+    per_row = 1 / (kept.size - 1)[kept.codes] / len(kept.size)  # (rows,): 1 / (n - 1), averaged over groups
+    weighted = centred * per_row[:, None]
+    covariance = weighted.T @ centred
     parts = factors * (covariance @ factors)
     whole = parts.sum()
     share = parts / whole if abs(whole) > TIE**2 else np.full(rewards, np.nan)
-    return Shares(covariance, share, np.mean(pulls, axis=0))
+    return Shares(covariance, share, weighted.T @ kept.centred(np.asarray(advantages, dtype=np.float64)))
 
 
 def scale_dominance(covariance: npt.ArrayLike, weights: npt.ArrayLike) -> Floats:
@@ -184,23 +210,37 @@ def within_group_correlation(
     hard prompts do not pass for agreement between rewards.
     """
     table = np.asarray(scores, dtype=np.float64)
-    parts = []
-    for members in _groups(groups):
-        own = table[members]
-        own = own[~np.isnan(own).any(axis=1)]
-        if len(own) > 1:
-            if ranks:
-                own = np.apply_along_axis(average_ranks, 0, own)
-            parts.append(own - own.mean(axis=0))
-    return _correlation(np.concatenate(parts) if parts else np.empty((0, table.shape[1])))
+    kept = _keep(table, groups, least=2)
+    if not len(kept.size):
+        return np.full((table.shape[1], table.shape[1]), np.nan)
+    if ranks:
+        table = table.copy()
+        for column in range(table.shape[1]):
+            table[kept.rows, column] = _ranks_in_groups(table[kept.rows, column], kept.codes)
+    return _correlation(kept.centred(table))
+
+
+def _ranks_in_groups(values: Floats, codes: Codes) -> Floats:
+    """The rank of each value in its group, from 1; ties share the mean of their ranks."""
+    order = np.lexsort((values, codes))
+    starts = np.flatnonzero(np.append(True, np.diff(codes[order]) != 0))
+    position = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order)))) + 1.0
+    new = np.append(True, (np.diff(codes[order]) != 0) | (np.diff(values[order]) != 0))
+    run = np.cumsum(new) - 1
+    ranks = np.empty(len(order))
+    ranks[order] = (np.bincount(run, position) / np.bincount(run))[run]
+    return ranks
 
 
 def between_group_correlation(scores: npt.ArrayLike, groups: Sequence[Hashable]) -> Floats:
     """(k, k) correlation of the groups' mean scores: whether prompts that are easy for one are easy for the other."""
     table = np.asarray(scores, dtype=np.float64)
-    means = [np.nanmean(table[members], axis=0) for members in _groups(groups) if len(members)]
-    kept = np.array([mean for mean in means if not np.isnan(mean).any()]).reshape(-1, table.shape[1])
-    return _correlation(kept - kept.mean(axis=0) if len(kept) else kept)
+    kept = _keep(table, groups)
+    if not len(kept.size):
+        return np.full((table.shape[1], table.shape[1]), np.nan)
+    sums = np.stack([np.bincount(kept.codes, column) for column in table[kept.rows].T], axis=1)
+    means = sums / kept.size[:, None]
+    return _correlation(means - means.mean(axis=0))
 
 
 def _correlation(centred: Floats) -> Floats:
@@ -225,17 +265,15 @@ def average_ranks(values: npt.ArrayLike) -> Floats:
 
 def tied_pairs(values: npt.ArrayLike, groups: Sequence[Hashable]) -> float:
     """Share of the pairs inside groups that have the same value: comparisons that teach nothing. NaN without pairs."""
-    same = pairs = 0
-    for own in _scored(values, groups):
-        pairs += math.comb(len(own), 2)
-        same += sum(math.comb(count, 2) for count in _value_counts(own)) if len(own) else 0
-    return same / pairs if pairs else math.nan
+    _, counts, kept = _runs(values, groups)
+    pairs = float(_combinations(kept.size, 2).sum())
+    return float(_combinations(counts, 2).sum()) / pairs if pairs else math.nan
 
 
 def distinct_values(values: npt.ArrayLike, groups: Sequence[Hashable]) -> float:
     """Mean number of different values in a group (of totals or advantages). NaN without groups."""
-    counts = [len(_value_counts(own)) for own in _scored(values, groups) if len(own)]
-    return float(np.mean(counts)) if counts else math.nan
+    codes, _, kept = _runs(values, groups)
+    return len(codes) / len(kept.size) if len(kept.size) else math.nan
 
 
 def at_bounds(values: npt.ArrayLike, low: float, high: float) -> tuple[float, float]:
@@ -287,19 +325,15 @@ def selection_differential(
         advantages: (rows,).
         groups: the prompt of each row.
     """
-    table, paid = np.asarray(feature, dtype=np.float64), np.asarray(advantages, dtype=np.float64)
-    known = ~np.isnan(table) & ~np.isnan(paid)
-    deviation = float(table[known].std()) if known.any() else 0.0
-    if deviation <= TIE:
+    both = np.stack([np.asarray(feature, dtype=np.float64), np.asarray(advantages, dtype=np.float64)], axis=1)
+    known = ~np.isnan(both).any(axis=1)
+    deviation = float(both[known, 0].std()) if known.any() else 0.0
+    kept = _keep(both, groups, least=2)
+    if deviation <= TIE or not len(kept.size):
         return math.nan
-    covariances = []
-    for members in _groups(groups):
-        own = members[known[members]]
-        if len(own) > 1:
-            covariances.append(
-                float(np.mean((paid[own] - paid[own].mean()) * (table[own] - table[own].mean())))
-            )
-    return float(np.mean(covariances)) / deviation if covariances else math.nan
+    centred = kept.centred(both)
+    per_group = np.bincount(kept.codes, centred[:, 0] * centred[:, 1]) / kept.size
+    return float(per_group.mean()) / deviation
 
 
 @dataclass(frozen=True)
@@ -324,18 +358,15 @@ def best_of_n(totals: npt.ArrayLike, other: npt.ArrayLike, groups: Sequence[Hash
         groups: the prompt of each row; prompts with fewer than n scored completions are left out.
         n: at least 1.
     """
-    table, second = np.asarray(totals, dtype=np.float64), np.asarray(other, dtype=np.float64)
-    best_total, best_other = [], []
-    for members in _groups(groups):
-        own = members[~np.isnan(table[members]) & ~np.isnan(second[members])]
-        if len(own) >= n:
-            chance = _chance_to_win(table[own], n)
-            best_total.append(float(chance @ table[own]))
-            best_other.append(float(chance @ second[own]))
+    both = np.stack([np.asarray(totals, dtype=np.float64), np.asarray(other, dtype=np.float64)], axis=1)
+    kept = _keep(both, groups, least=n)
     kl = math.log(n) - (n - 1) / n
-    if not best_total:
+    if not len(kept.size):
         return BestOfN(n, kl, math.nan, math.nan)
-    return BestOfN(n, kl, float(np.mean(best_total)), float(np.mean(best_other)))
+    by_group = kept.rows[np.argsort(kept.codes, kind="stable")]
+    members = np.split(by_group, np.cumsum(kept.size)[:-1])
+    means = np.mean([_chance_to_win(both[own, 0], n) @ both[own] for own in members], axis=0)
+    return BestOfN(n, kl, float(means[0]), float(means[1]))
 
 
 def _chance_to_win(values: Floats, n: int) -> Floats:
@@ -353,12 +384,12 @@ def _chance_to_win(values: Floats, n: int) -> Floats:
 
 def pass_at_k(passed: npt.ArrayLike, groups: Sequence[Hashable], k: int) -> float:
     """pass@k, unbiased: mean over prompts of 1 - C(n - c, k) / C(n, k) (Chen et al.); NaN where none has k rows."""
-    results = []
-    for own in _scored(passed, groups):
-        if len(own) >= k:
-            right = int((own > 0).sum())
-            results.append(1 - math.comb(len(own) - right, k) / math.comb(len(own), k))
-    return float(np.mean(results)) if results else math.nan
+    table = np.asarray(passed, dtype=np.float64)
+    kept = _keep(table, groups, least=k)
+    if not len(kept.size):
+        return math.nan
+    wrong = np.bincount(kept.codes[table[kept.rows] <= 0], minlength=len(kept.size))
+    return float((1 - _combinations(wrong, k) / _combinations(kept.size, k)).mean())
 
 
 def support(passed: npt.ArrayLike, groups: Sequence[Hashable], k: int) -> float:
@@ -384,13 +415,11 @@ def noise_share(repeats: npt.ArrayLike, groups: Sequence[Hashable]) -> float:
     if table.ndim != 2 or table.shape[1] < 2:
         raise UsageError(f"repeats of shape {table.shape} must be (rows, times) with at least two times")
     within_text = float(np.nanmean(table.var(axis=1, ddof=1)))
-    variances = [
-        table[members, time].var(ddof=1)
-        for members in _groups(groups)
-        if len(members) > 1
-        for time in range(table.shape[1])
-    ]
-    whole = float(np.nanmean(variances)) if variances else 0.0
+    kept = _keep(table, groups, least=2)
+    if not len(kept.size):
+        return math.nan
+    squares = (kept.centred(table) ** 2).mean(axis=1)
+    whole = float((np.bincount(kept.codes, squares) / (kept.size - 1)).mean())
     return within_text / whole if whole > TIE**2 else math.nan
 
 
