@@ -49,7 +49,9 @@
     showProblems(state);
     results.classList.toggle('rw-stale', Boolean(shown?.stale));
     if (shown) RW.showTiles(shown); else $('rw-tiles').replaceChildren(...Array.from({ length: 5 }, () => el('div', { class: `rw-tile rw-blank${state.status === 'running' ? ' rw-pulse' : ''}`, 'aria-hidden': 'true' })));
-    $('rw-detail').hidden = !shown;
+    $('rw-detail').hidden = $('rw-split-row').hidden = !shown;
+    $('rw-tiles').hidden = !shown && state.status !== 'running';
+    document.querySelector('.rw-tools').hidden = !shown;
     RW.showTable(state);
     if (shown && results.dataset.shown !== String(shown.run) && RW.selected !== null) {
       if (RW.selected < shown.rows) RW.showDetail(RW.selected); else RW.selected = null;

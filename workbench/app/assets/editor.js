@@ -7,6 +7,7 @@
   const PAUSE = 300;
   let timer = null;
   let sending = null; // the request under way
+  let placing = false; // a key pressed now belongs to the text that is going away
   let again = null; // what to send after it
   RW.text = null; // as in the editor
   RW.file = null;
@@ -19,7 +20,7 @@
   RW.live = keep(localStorage, 'rw-live') !== 'off';
 
   RW.edited = (text) => {
-    if (RW.file === null || text === null || text === undefined) return;
+    if (RW.file === null || placing || text === null || text === undefined) return;
     RW.text = text;
     if (text === RW.sent) return;
     keep(localStorage, unsentKey(RW.file), JSON.stringify({ text, base: RW.state.file.disk }));
@@ -72,10 +73,12 @@
   RW.place = async (text) => {
     RW.text = RW.sent = RW.textToPlace = text;
     if (!view()) { $('rw-place').click(); return; }
+    placing = true;
     if (view().state.doc.toString() !== text) {
       $('rw-place').click();
-      for (let tries = 0; tries < 100 && view().state.doc.toString() !== text; tries += 1) await new Promise((done) => setTimeout(done, 10));
+      for (let tries = 0; tries < 300 && view().state.doc.toString() !== text; tries += 1) await new Promise((done) => setTimeout(done, 10));
     }
+    placing = false;
     forgetHistory();
   };
 

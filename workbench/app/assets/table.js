@@ -179,7 +179,10 @@
     $('rw-grid').hidden = nothing;
     if (box.hidden) return;
     if (nothing && state.status === 'running') box.replaceChildren(el('div', { class: 'rw-wait' }, 'Scoring the completions\u2026'));
-    else if (nothing) box.replaceChildren(el('b', {}, 'No scores yet'), el('span', {}, 'Scores appear here as soon as the problem under the editor is solved.'));
+    else if (nothing) {
+      const why = state.problems[0]?.text ?? '';
+      box.replaceChildren(el('b', {}, 'No scores yet'), el('span', { class: 'rw-why' }, why), el('span', {}, 'Scores appear here as soon as this is solved.'));
+    }
     else {
       box.replaceChildren(el('b', {}, 'No completion matches'), el('span', {}, RW.view.q ? `Nothing contains \u201c${RW.view.q}\u201d here.` : 'This filter is empty.'),
         el('button', { type: 'button', class: 'rw-button', onclick: () => { $('rw-search').value = ''; RW.change({ chip: 'all', q: '' }); } }, 'Show all'));

@@ -92,7 +92,7 @@ def server(shared_server: Server, project: Path) -> Server:
     return shared_server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while Playwright runs, this thread has a running event loop
 def browser(chromium: str) -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
@@ -165,6 +165,13 @@ class Bench:
             self.page.evaluate(
                 "document.querySelector('#rw-editor .cm-content').cmTile.view.state.doc.toString()"
             )
+        )
+
+    def shows_text(self, text: str) -> None:
+        """Wait until the editor holds exactly this text."""
+        self.page.wait_for_function(
+            "(text) => document.querySelector('#rw-editor .cm-content').cmTile.view.state.doc.toString() === text",
+            arg=text,
         )
 
     def replace(self, old: str, new: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.guide("G24")
 def test_the_project_is_scored_when_the_page_opens(bench_page: Any) -> None:
     page = bench_page.page
     assert page.locator("h1").all_inner_texts() == ["Reward Workbench"]
@@ -69,11 +70,12 @@ def test_another_file_of_the_project_is_edited_without_mixing_up_the_two(
     bench = as_bench(open_page(start(project)))
     page, first = bench.page, bench.text
     page.select_option("#rw-files", "helper.py")
-    page.wait_for_function("() => window.RW.text === 'FACTOR = 1.0\\n'")
+    bench.shows_text("FACTOR = 1.0\n")
     assert bench.edit("1.0", "0.5") == "scored"
     assert bench.cells(0)[3] == "0.50"
     page.select_option("#rw-files", "rewards.py")
-    page.wait_for_function("(text) => window.RW.text === text", arg=first)
+    bench.shows_text(first)
+    page.click("#rw-editor .cm-content")
     page.keyboard.press("Control+z")
     assert bench.text == first
     assert (project / "helper.py").read_text() == "FACTOR = 1.0\n"
@@ -179,6 +181,7 @@ def test_keys_move_through_the_rows(bench_page: Any) -> None:
     assert page.get_attribute("#rw-grid", "aria-activedescendant") == "rw-r5"
 
 
+@pytest.mark.guide("G2")
 def test_the_group_shows_the_advantages_and_leads_to_its_rows(bench_page: Any) -> None:
     page = bench_page.page
     bench_page.select(2)
@@ -189,6 +192,7 @@ def test_the_group_shows_the_advantages_and_leads_to_its_rows(bench_page: Any) -
     assert "nothing is learnt" in page.inner_text(".rw-group")
 
 
+@pytest.mark.guide("G24")
 def test_a_credit_lights_its_place_in_the_text_and_the_place_its_credit(bench_page: Any) -> None:
     page = bench_page.page
     credits = page.locator("[data-reward=shaped] .rw-credit:not(.rw-zero)")
@@ -353,3 +357,12 @@ def test_twenty_thousand_rows_scroll_with_few_nodes_and_bytes(
     page.wait_for_selector("#rw-detail[data-shown$=':19999']")
     assert sum(sizes) < 120_000
     assert Path(server.project).exists()
+
+
+def test_a_file_without_samples_opens_and_says_what_is_missing(
+    start: Any, project: Path, open_page: Any
+) -> None:
+    page = open_page(start(project / "rewards.py"), wait=False)
+    page.wait_for_selector("text=No scores yet")
+    assert "no completions to score: add --samples" in page.inner_text("#rw-empty")
+    assert "def shaped" in page.evaluate("window.RW.text")
