@@ -24,8 +24,14 @@ _LINE = re.compile(r"(?i:(?<![A-Za-z])answer[ \t*_]*(?:is\b|[:=]))|^[ \t*_>-]*A:
 _BRACE = re.compile(r"(?<!\\)[{}]")
 _BOX = r"\boxed{"
 _DECORATION = " \t\r\n*_`:=>"
-_LAST_NUMBER = re.compile(r"(?:(?<![\w)\]])[-\u2212\u2013])?(?:[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?)")
-_JOINED = re.compile(r"[\s$.]*(?:\\[()\[\]])?\s*(?:[A-Za-z]+\s+)?(?:\\text\{)?\s*(?:,|;|,?\s*(?:and|or))\s*\}?(?:\s|\\q?quad|\$|\\[()\[\]])*(?:\\text\{\s*(?:and|or)\s*\})?(?:\s|\\q?quad|\$|\\[()\[\]])*(?:[a-z](?:_[0-9])?\s*=\s*)?")
+_LAST_NUMBER = re.compile(
+    r"(?:(?<![\w)\]])[-\u2212\u2013])?(?:[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?|(?<![\w)\].])\.[0-9]+)"
+)
+_FILL = r"(?:[\s$~.]|\\[()\[\],;]|\\q?quad)*"
+_JOINED = re.compile(
+    rf"{_FILL}(?:[A-Za-z]+\s+)?(?:(?:,|;|and\b|or\b|\\text\s*\{{\s*,?\s*(?:and|or),?\s*\}}){_FILL})+"
+    r"(?:[A-Za-z](?:_\{?\w\}?)?\s*=\s*)?"
+)
 _MOST_BOXES = 12
 _FAR_APART = 60
 _TAG_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
@@ -222,13 +228,21 @@ def _last_formula(text: str, start: int, end: int) -> Found | None:
     """The content of the last `$...$`, `\\(...\\)` or `\\[...\\]`."""
     found = []
     for opening, closing in (("$", "$"), ("\\(", "\\)"), ("\\[", "\\]")):
-        stop = text.rfind(closing, start, end)
+        stop = _last_unescaped(text, closing, start, end)
         stop -= closing == "$" and stop > start and text[stop - 1] == "$"
-        begin = text.rfind(opening, start, stop) if stop > start else -1
+        begin = _last_unescaped(text, opening, start, stop) if stop > start else -1
         if begin >= 0:
             found.append(_found(text, begin + len(opening), stop, "math"))
     found = [one for one in found if one.text]
     return max(found, key=lambda one: one.end) if found else None
+
+
+def _last_unescaped(text: str, mark: str, start: int, end: int) -> int:
+    """The last place of a mark without a backslash before it, -1 where there is none."""
+    place = text.rfind(mark, start, end)
+    while place > start and text[place - 1] == "\\":
+        place = text.rfind(mark, start, place)
+    return place
 
 
 def joined_boxes(text: str, last: Found) -> Found:

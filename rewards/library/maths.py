@@ -1,6 +1,6 @@
 r"""Mathematical answers: the answer a completion ends with is worth what the reference is worth.
 
-Read and compared by `rewards.library.maths_answers` (structure), `maths_terms` (notation) and `maths_values` (numbers), in
+Read by `rewards.library.maths_answers` and `maths_terms`, compared by `maths_equality` and `maths_values`, in
 bounded time and without signals; what those cannot read (sums, integrals, limits) is asked of math-verify behind the
 fences of `rewards.library.symbolic`. The cheap questions come first: the same text, the same number.
 """
@@ -18,12 +18,12 @@ from rewards.contract import completion_text
 from rewards.credits import credit
 from rewards.library import symbolic
 from rewards.library.extraction import FORMS, Found, check_forms, find_answer, joined_boxes
-from rewards.library.maths_answers import Part, Quantity, Several, Word, read, same_answer
+from rewards.library.maths_answers import Part, Quantity, Several, Word, read
+from rewards.library.maths_equality import same_answer
 from rewards.library.references import not_scored, tell_unread
 from rewards.marks import reward
 
 _IN_MATHS = re.compile(r"\s*(?:\$.*\$|\\\(.*\\\)|\\\[.*\\\])[.\s]*", re.DOTALL)
-_LETTERS = re.compile(r"[\W\dA-Za-z_]*")
 _HAS_MATHS = re.compile(r"[0-9\\=<>+*/^_|!√π∞°≤≥≠±]")
 _LEADING_MATHS = re.compile(r"(\$[^$\n]{1,300}\$|\\\([^\n]{1,300}?\\\))")
 
@@ -48,20 +48,20 @@ def maths_equal(
     r"""Reward the right mathematical answer, however it is written.
 
     1.0 where the answer a completion ends with is worth what the reference is worth, else 0.0. It is looked for as
-    `find_answer` of `rewards.library.extraction` does it; boxes joined by "and", "or" or a comma are one answer. The same
-    are, among others, `\frac{5}{4}`, `1.25`, `1 1/4`; `2\sqrt{2}`, `\sqrt{8}`; `x = 2 or x = -3`, `\{-3, 2\}`;
-    `x < 3`, `(-\infty, 3)`; `y = 2x + 1`, `2x - y + 1 = 0`; `28\%`, `28`, `0.28`; `\pm 2`, `2, -2`. One of two
-    answers is not the answer. `rewards.library.maths_answers` has the rules.
+    `find_answer` of `rewards.library.extraction` does it; boxes joined by "and", "or" or a comma are one answer.
+    The same are, among others, `\frac{5}{4}`, `1.25`, `1 1/4`; `2\sqrt{2}`, `\sqrt{8}`; `x = 2 or x = -3`,
+    `\{-3, 2\}`; `x < 3`, `(-\infty, 3)`; `y = 2x + 1`, `2x - y + 1 = 0`; `28\%`, `28`, `0.28`; `\pm 2`, `2, -2`.
+    One of two answers is not the answer. `rewards.library.maths_equality` has the rules.
 
     Nothing here takes long, whatever a model writes: a tower of powers is not computed, and is not equal. What only
     math-verify can read has two seconds, in any thread.
 
     Args:
         completions: chat or plain text.
-        answer: column with the references: numbers, LaTeX with or without `$` and `\boxed{}`, plain notation, or a worked
-            solution that ends in one of `answer_forms`.
-        answer_forms: the forms an answer may have, of "tag", "boxed", "hash", "line", "whole", and, only if asked for,
-            "math" (the last formula of the text) and "number" (its last number).
+        answer: column with the references: numbers, LaTeX with or without `$` and `\boxed{}`, plain notation, or a
+            worked solution that ends in one of the first four forms.
+        answer_forms: the forms an answer may have, of "tag", "boxed", "hash", "line", "whole", and, only if asked
+            for, "math" (the last formula of the text) and "number" (its last number).
         log_metric: TRL's; told the share of references that cannot be read, where there are any.
 
     Returns:
@@ -174,8 +174,12 @@ def _is_certain(way: Part, text: str) -> bool:
     if not _HAS_MATHS.search(text):
         return False
     parts = way.parts if isinstance(way, Several) else (way,)
-    return not any(isinstance(part, Word) or (isinstance(part, Quantity) and _is_prose(part)) for part in parts)
+    return not any(
+        isinstance(part, Word) or (isinstance(part, Quantity) and _is_prose(part)) for part in parts
+    )
 
 
 def _is_prose(part: Quantity) -> bool:
-    return part.term[0] == "v" and len(part.term[1]) >= 4 and part.term[1].isalpha() and part.term[1].islower()
+    return (
+        part.term[0] == "v" and len(part.term[1]) >= 4 and part.term[1].isalpha() and part.term[1].islower()
+    )

@@ -22,7 +22,8 @@ from typing import Any
 
 Term = tuple[Any, ...]
 """("n", value, digits) a number; ("v", name) a quantity; ("+" | "*", one, other, ...); ("/" | "^", one, other);
-("neg" | "abs" | "!" | "%" | "deg", one); ("f", name, one); ("root", degree, one); ("log", base, one); ("binom", n, k)."""
+("neg" | "abs" | "!" | "%" | "deg", one); ("f", name, one); ("root", degree, one); ("log", base, one); ("binom",
+n, k)."""
 
 DEEPEST = 40
 LARGEST_POWER_OF_TEN = 5_000
@@ -44,45 +45,60 @@ class Token:
 END = Token("end", "")
 
 FUNCTIONS = {
-    "sin", "cos", "tan", "cot", "sec", "csc", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "exp", "ln", "log",
-    "lg", "sqrt", "abs",
+    "sin", "cos", "tan", "cot", "sec", "csc", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "exp",
+    "ln", "log", "lg", "sqrt", "abs",
 }  # fmt: skip
 _GREEK = {
-    "alpha", "beta", "gamma", "delta", "epsilon", "varepsilon", "zeta", "eta", "theta", "vartheta", "iota", "kappa",
-    "lambda", "mu", "nu", "xi", "rho", "sigma", "tau", "upsilon", "phi", "varphi", "chi", "psi", "omega", "Gamma", "Delta",
-    "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega",
+    "alpha", "beta", "gamma", "delta", "epsilon", "varepsilon", "zeta", "eta", "theta", "vartheta", "iota",
+    "kappa", "lambda", "mu", "nu", "xi", "rho", "sigma", "tau", "upsilon", "phi", "varphi", "chi", "psi",
+    "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega",
 }  # fmt: skip
-_QUANTITIES = _GREEK | {"hbar", "ell", "infty", "emptyset", "varnothing", "odot", "mho", "aleph", "partial", "nabla"}
+_QUANTITIES = _GREEK | {
+    "hbar",
+    "ell",
+    "infty",
+    "emptyset",
+    "varnothing",
+    "odot",
+    "mho",
+    "aleph",
+    "partial",
+    "nabla",
+}
 RELATIONS = {
-    "=": "=", "<": "<", ">": ">", "<=": "<=", ">=": ">=", "!=": "!=", "lt": "<", "gt": ">", "le": "<=", "leq": "<=",
-    "leqslant": "<=", "ge": ">=", "geq": ">=", "geqslant": ">=", "ne": "!=", "neq": "!=", "in": "in", "approx": "approx",
-    "sim": "approx", "implies": "so", "Rightarrow": "so", "Longrightarrow": "so", "rightarrow": "so", "to": "so",
-    "equiv": "=",
+    "=": "=", "<": "<", ">": ">", "<=": "<=", ">=": ">=", "!=": "!=", "lt": "<", "gt": ">", "le": "<=",
+    "leq": "<=", "leqslant": "<=", "ge": ">=", "geq": ">=", "geqslant": ">=", "ne": "!=", "neq": "!=",
+    "in": "in", "approx": "approx", "sim": "approx", "implies": "so", "Rightarrow": "so",
+    "Longrightarrow": "so", "rightarrow": "so", "to": "so", "equiv": "=",
 }  # fmt: skip
 _OTHER_COMMANDS = {
-    "frac", "sqrt", "cdot", "times", "div", "pm", "mp", "pi", "binom", "lfloor", "rfloor", "lceil", "rceil", "langle",
-    "rangle", "circ", "degree", "prime", "cup", "begin", "end", "lvert", "rvert", "vert", "mid",
+    "frac", "sqrt", "cdot", "times", "div", "pm", "mp", "pi", "binom", "lfloor", "rfloor", "lceil", "rceil",
+    "langle", "rangle", "circ", "degree", "prime", "cup", "begin", "end", "lvert", "rvert", "vert", "mid",
 }  # fmt: skip
 _ACCENTS = {
-    "overline", "bar", "hat", "vec", "dot", "ddot", "tilde", "widehat", "overrightarrow", "angle", "triangle", "mathcal", "mathbb",
+    "overline", "bar", "hat", "vec", "dot", "ddot", "tilde", "widehat", "overrightarrow", "angle",
+    "triangle", "mathcal", "mathbb",
 }  # fmt: skip
 _KNOWN = _ACCENTS | _QUANTITIES | set(RELATIONS) | FUNCTIONS | _OTHER_COMMANDS
 _BEGIN_FACTORS = _QUANTITIES | FUNCTIONS | _ACCENTS | {"frac", "pi", "binom", "lfloor", "lceil", "lvert"}
 _LONGEST_NAME = max(map(len, _KNOWN))
 
 _SYMBOLS = {
-    "−": "-", "–": "-", "×": r"\times ", "·": r"\cdot ", "÷": "/", "∕": "/", "⁄": "/", "≤": "<=", "≥": ">=", "≠": "!=", "≈": r"\approx ",
-    "∞": r"\infty ", "√": r"\sqrt ", "±": r"\pm ", "∓": r"\mp ", "∪": r"\cup ", "∈": r"\in ", "°": r"^\circ ", "π": r"\pi ", "′": "'", "’": "'",
-    "α": r"\alpha ", "β": r"\beta ", "γ": r"\gamma ", "δ": r"\delta ", "ε": r"\epsilon ", "θ": r"\theta ", "λ": r"\lambda ", "μ": r"\mu ",
-    "ρ": r"\rho ", "σ": r"\sigma ", "τ": r"\tau ", "φ": r"\phi ", "ω": r"\omega ", "Δ": r"\Delta ", "Ω": r"\Omega ", "²": "^{2}", "³": "^{3}",
-    "½": r"\frac{1}{2}", "⅓": r"\frac{1}{3}", "⅔": r"\frac{2}{3}", "¼": r"\frac{1}{4}", "¾": r"\frac{3}{4}", "（": "(", "）": ")", "，": ",",
-    "；": ";", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "∅": r"\emptyset ",
+    "−": "-", "–": "-", "×": r"\times ", "·": r"\cdot ", "÷": "/", "∕": "/", "⁄": "/", "≤": "<=", "≥": ">=",
+    "≠": "!=", "≈": r"\approx ", "∞": r"\infty ", "√": r"\sqrt ", "±": r"\pm ", "∓": r"\mp ", "∪": r"\cup ",
+    "∈": r"\in ", "°": r"^\circ ", "π": r"\pi ", "′": "'", "’": "'", "α": r"\alpha ", "β": r"\beta ",
+    "γ": r"\gamma ", "δ": r"\delta ", "ε": r"\epsilon ", "θ": r"\theta ", "λ": r"\lambda ", "μ": r"\mu ",
+    "ρ": r"\rho ", "σ": r"\sigma ", "τ": r"\tau ", "φ": r"\phi ", "ω": r"\omega ", "Δ": r"\Delta ",
+    "Ω": r"\Omega ", "²": "^{2}", "³": "^{3}", "½": r"\frac{1}{2}", "⅓": r"\frac{1}{3}",
+    "⅔": r"\frac{2}{3}", "¼": r"\frac{1}{4}", "¾": r"\frac{3}{4}", "（": "(", "）": ")", "，": ",", "；": ";",
+    "\u00a0": " ", "\u202f": " ", "\u2009": " ", "∅": r"\emptyset ",
 }  # fmt: skip
 _SYMBOL = re.compile("|".join(map(re.escape, _SYMBOLS)))
 _NOTHING = re.compile(
-    r"\\(?:left|right|[bB]igg?[lr]?|displaystyle|textstyle|limits)(?![A-Za-z])\s*\.?(?=[(\[{\\|)\]}<>.]|\s|$)|\\!|\$|\\\(|\\\)"
+    r"\\(?:left|right|[bB]igg?[lr]?|displaystyle|textstyle|limits)(?![A-Za-z])\s*\.?(?=[(\[{\\|)\]}<>.]|\s|$)|\\!\s*|\$|\\\(|\\\)"
 )
 _BLANK = re.compile(r"\\(?:[,;: ]|q?quad)|~|(?<!\\)\\\n")
+_DOUBLED = re.compile(r"\\\\(?=[A-Za-z])")  # as JSON writes a backslash
 _SMALL_FRACTION = re.compile(r"\\[dtc]frac(?![A-Za-z])")
 _UPRIGHT = re.compile(r"\\(?:mathrm|mathit|mathbf|boldsymbol|rm|bf)\s*\{\s*([A-Za-z])\s*\}")
 _OPENED_BOX = re.compile(r"\\boxed\s*(?=\{)")
@@ -108,6 +124,8 @@ def plain_maths(text: str) -> str:
     '( 3,  \\frac{\\pi }{2} )'
     """
     text = _SYMBOL.sub(lambda match: _SYMBOLS[match[0]], text)
+    if "\\begin" not in text:
+        text = _DOUBLED.sub(r"\\", text)
     text = _JOINED_THOUSANDS.sub("", text.replace("\\$", "").replace("\\[", "").replace("\\]", ""))
     text = _OPENED_BOX.sub("", _SMALL_FRACTION.sub(r"\\frac", _UPRIGHT.sub(r" \1 ", text)))
     text = _BLANK.sub(" ", _NOTHING.sub("", text)).replace("\\left", "").replace("\\right", "")
@@ -382,7 +400,7 @@ class Terms:
 
     def _word(self) -> str:
         """The letters from here on, up to a space."""
-        letters = []
+        letters: list[str] = []
         for token in self.tokens[self.place :]:
             if token.kind != "let" or (letters and token.spaced):
                 break
@@ -391,7 +409,9 @@ class Terms:
 
     def _letters(self) -> Term:
         word = self._word()
-        name = next((name for name in sorted(FUNCTIONS, key=len, reverse=True) if word.startswith(name)), None)
+        name = next(
+            (name for name in sorted(FUNCTIONS, key=len, reverse=True) if word.startswith(name)), None
+        )
         if name is not None and (len(word) == len(name) or len(word) - len(name) <= 2):
             self.place += len(name)
             return self._function(name)
@@ -450,7 +470,9 @@ class Terms:
         down = self._argument()
         first, second = self.tokens[start:middle], self.tokens[middle : self.place]
         if _is_differential(first) and _is_differential(second):
-            names = ("".join(token.value for token in part if token.value not in "{}") for part in (first, second))
+            names = (
+                "".join(token.value for token in part if token.value not in "{}") for part in (first, second)
+            )
             return ("v", "/".join(names))
         return ("/", up, down)
 

@@ -138,7 +138,7 @@ _lock = threading.RLock()
 @functools.lru_cache(maxsize=1)
 def _mpmath() -> Any:
     """mpmath's arithmetic in a context of our own, with our precision."""
-    from mpmath.ctx_mp import MPContext
+    from mpmath.ctx_mp import MPContext  # type: ignore[import-untyped]
 
     context = MPContext()
     context.dps = _DIGITS

@@ -26,7 +26,7 @@ _NOISE_FROM = 15  # what a binary float cannot hold
 
 _CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound sterling", "¥": "yen", "₹": "rupee"}
 _CURRENCY = "".join(_CURRENCIES)
-_DIGITS = r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)"
+_DIGITS = r"(?:[1-9][0-9]{0,2}(?:,[0-9]{3})+|[0-9]+)"
 _NUMBER = re.compile(
     rf"""
     (?:[A-Za-z]\w{{0,15}}\ ?=\ ?)?                      # x =
@@ -35,7 +35,10 @@ _NUMBER = re.compile(
         (?:(?P<whole>[0-9]+)\ ?)?\\[dtc]?frac\ ?\{{(?P<up>-?[0-9]+)\}}\ ?\{{(?P<down>[0-9]+)\}}
       | (?:(?P<whole2>[0-9]+)\ )?(?P<up2>[0-9]+)\ ?/\ ?(?P<down2>[0-9]+)
       | (?P<decimal>{_DIGITS}(?:\.[0-9]*)?|\.[0-9]+)
-        (?:[eE](?P<power>[+-]?[0-9]{{1,3}})|\ ?(?:\\times|\\cdot|[×x*·])\ ?10\ ?\^\ ?[{{(]?(?P<power2>[+-]?[0-9]{{1,3}})[}})]?)?
+        (?:
+            [eE](?P<power>[+-]?[0-9]{{1,3}})
+          | \ ?(?:\\times|\\cdot|[×x*·])\ ?10\ ?\^\ ?[{{(]?(?P<power2>[+-]?[0-9]{{1,3}})[}})]?
+        )?
     )
     (?P<rest>.*)
     """,
@@ -82,7 +85,8 @@ def read_number(text: str, *, decimal_comma: bool = False) -> Number | None:
 
     Args:
         text: what may be a number.
-        decimal_comma: whether `1.234,5` is meant where others write `1,234.5`.
+        decimal_comma: whether `1.234,5` is meant where others write `1,234.5`; a point that cannot stand between
+            thousands is a decimal point all the same.
 
     >>> read_number("-1,234.5").value
     Fraction(-2469, 2)
@@ -91,7 +95,9 @@ def read_number(text: str, *, decimal_comma: bool = False) -> Number | None:
     >>> read_number("7 or 8") is None, read_number("about seven") is None, read_number("1/0") is None
     (True, True, True)
     """
-    return _read(text, decimal_comma) if len(text) <= LONGEST else None
+    if len(text) > LONGEST:
+        return None
+    return (_read(text, True) if decimal_comma else None) or _read(text, False)
 
 
 def same_value(one: Fraction, other: Fraction, one_digits: int = 0, other_digits: int = 0) -> bool:

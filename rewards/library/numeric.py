@@ -109,15 +109,23 @@ def _numeric(text: str, reference: Any, rules: _Rules) -> float | None:
     if wanted is None:
         return not_scored(reference, "a number")
     found = find_answer(text, forms=rules.forms)
+    if found and found.form == "number" and rules.decimal_comma:
+        found = _with_decimal_comma(text, rules.forms)
     got = _number_in(found, rules.decimal_comma) if found else None
     right = got is not None and _close(got, wanted, rules)
     return credit("number equals the reference", float(right), of=1.0, span=found.span if found else None)
 
 
+def _with_decimal_comma(text: str, forms: tuple[str, ...]) -> Found | None:
+    """The last number of a text in which commas are decimal."""
+    found = find_answer(text.translate({ord(","): ".", ord("."): ","}), forms=forms)
+    return found and Found(text[found.start : found.end], found.start, found.end, found.form)
+
+
 def _close(got: Number, wanted: Number, rules: _Rules) -> bool:
-    if rules.units != "ignored" and wanted.unit != got.unit and wanted.unit:
-        if got.unit or rules.units == "required":
-            return False
+    units_differ = wanted.unit not in ("", got.unit)
+    if units_differ and (rules.units == "required" or (rules.units == "where both" and got.unit)):
+        return False
     return any(
         same_value(one, other, got.digits, wanted.digits)
         or abs(one - other) <= max(rules.absolute, rules.relative * abs(other))

@@ -11,13 +11,14 @@ from typing import Any
 from rewards.credits import credit
 
 
-def not_scored(reference: Any, wanted: str) -> None:
+def not_scored(reference: Any, wanted: str) -> float | None:
     """Say that a row is not scored because its reference is not `wanted`; returns None, the row's score."""
     shown = repr(reference)
     shown = shown if len(shown) <= 80 else shown[:77] + "..."
     missing = reference is None or reference == ""
     why = "there is no reference" if missing else f"the reference {shown} is not {wanted}"
     credit("not scored", 0.0, of=0.0, note=why)
+    return None
 
 
 def tell_unread(

@@ -1,9 +1,10 @@
 """What our own reading of mathematics cannot decide, asked of math-verify: sums, integrals, limits, sets by condition.
 
-math-verify reads and compares with sympy, which can take for ever on a short text and whose own limit is a signal
-that works in no thread but the main one. So two fences stand round it. Texts that are long, deep, or hold towers of
-powers, large exponents, factorials or bounds are refused before it sees them. And `within` gives every call a deadline
-that works in any thread: a watching thread, ended with the call, raises an exception inside the one that takes too long.
+math-verify reads and compares with sympy, which can take for ever on a short text and whose own limit is a
+signal that works in no thread but the main one. So two fences stand round it. Texts that are long, deep, or
+hold towers of powers, large exponents, factorials or bounds are refused before it sees them. And `within` gives
+every call a deadline that works in any thread: a watching thread, ended with the call, raises an exception
+inside the one that takes too long.
 
 What is not decided in time, or refused, is not equal.
 """
@@ -14,6 +15,7 @@ import ctypes
 import functools
 import re
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -27,6 +29,7 @@ _HELPS = re.compile(
     r"\\(?:sum|prod|int|iint|oint|lim|max|min|sup|inf|gcd|lcm|bmod|pmod|mod|det|arg|Re|Im|setminus|cap|mid|subset|"
     r"operatorname|begin|Gamma|zeta|perp|parallel)(?![a-z])"
 )
+_PROSE = re.compile(r"(?<![\\A-Za-z{])[A-Za-z]{4,}|[.!?] [A-Z]")
 _NUMBER = re.compile(r"[0-9]+")
 _FACTORIAL = re.compile(r"([0-9]*)\s*([)}\]]?)\s*!")
 _POWER = re.compile(r"(?:\^|\*\*)\s*(\{|\(|-?[0-9]+|.)?", re.DOTALL)
@@ -43,7 +46,7 @@ def can_help(text: str) -> bool:
     >>> can_help(r"\sum_{k=1}^{n} k"), can_help("2 +")
     (True, False)
     """
-    return len(text) <= LONGEST and _HELPS.search(text) is not None
+    return len(text) <= LONGEST and _HELPS.search(text) is not None and _PROSE.search(text) is None
 
 
 def is_bounded(text: str) -> bool:
@@ -98,6 +101,7 @@ def parsed(text: str) -> tuple[Any, ...]:
     """What math-verify reads in a text: sympy's objects; () where it reads nothing, or was not asked."""
     if not is_bounded(text):
         return ()
+    _load()
     return tuple(within(SECONDS, lambda: _parse(text)) or ())
 
 
@@ -114,25 +118,31 @@ def equal(gold: str, found: str) -> bool:
     return bool(within(SECONDS, lambda: _verify(list(wanted), list(got))))
 
 
-def _parse(text: str) -> list[Any]:
-    from math_verify import LatexExtractionConfig, parse, parser
+@functools.lru_cache(maxsize=1)
+def _load() -> None:
+    """Import math-verify, which takes longer than a question, and tell it that the limit is ours."""
+    from math_verify import grader, parser
 
-    parser.TIMEOUT_WARNING_SHOWN = True  # it would warn that its limit is off; ours is on
+    parser.TIMEOUT_WARNING_SHOWN = grader.TIMEOUT_WARNING_SHOWN = True
+
+
+def _parse(text: str) -> list[Any]:
+    from math_verify import LatexExtractionConfig, parse
+
     config = [LatexExtractionConfig(boxed_match_priority=0)]
     return list(parse(rf"\boxed{{{text}}}", config, fallback_mode="no_fallback", parsing_timeout=None))
 
 
 def _verify(gold: list[Any], found: list[Any]) -> bool:
-    from math_verify import grader, verify
+    from math_verify import verify
 
-    grader.TIMEOUT_WARNING_SHOWN = True
     return bool(verify(gold, found, timeout_seconds=None))
 
 
 def within(seconds: float, work: Callable[[], Result]) -> Result | None:
-    """The result of `work()`, or None where it takes longer than `seconds`.
+    """The result of `work()`, or None where it takes more than `seconds` of the processor's time.
 
-    Works in any thread. What runs inside one instruction of the interpreter (a huge integer power) is not stopped;
+    The processor's time, so that a busy machine changes no score. Works in any thread. What runs inside one instruction of the interpreter (a huge integer power) is not stopped;
     that is what `is_bounded` is for.
 
     >>> within(1.0, lambda: 7)
@@ -144,12 +154,13 @@ def within(seconds: float, work: Callable[[], Result]) -> Result | None:
     turn = threading.Lock()
 
     def watch() -> None:
-        pause = seconds
-        while not finished.wait(pause):
+        end = time.process_time() + seconds
+        while not finished.wait(
+            max(end - time.process_time(), 0.05)
+        ):  # again, should it be caught on the way
             with turn:
-                if not finished.is_set():
+                if time.process_time() >= end and not finished.is_set():
                     interrupt(thread, ctypes.py_object(Overdue))
-            pause = 0.05  # once more, should it have been caught on the way
 
     watcher = threading.Thread(target=watch, name="deadline", daemon=True)
     result: Result | None = None

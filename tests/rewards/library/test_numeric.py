@@ -140,9 +140,13 @@ def test_whole_numbers_are_paid_exactly_where_they_are_equal(one: int, other: in
     assert score(f"<answer>{one}</answer>", other) == float(one == other)
 
 
-@given(st.floats(-1e6, 1e6), st.floats(0, 0.5), st.floats(-1e6, 1e6))
-def test_the_tolerance_is_kept_exactly(wanted: float, tolerance: float, got: float) -> None:
-    near = abs(Fraction(got) - Fraction(wanted)) <= Fraction(tolerance) * abs(Fraction(wanted))
-    text = f"<answer>{Fraction(got).numerator}/{Fraction(got).denominator}</answer>"
-    if len(text) < 200 and got >= 0:
-        assert score(text, wanted, relative_tolerance=tolerance, absolute_tolerance=0) == float(near)
+@given(
+    st.integers(-(10**6), 10**6),
+    st.fractions(0, Fraction(1, 2), max_denominator=64),
+    st.fractions(max_denominator=64),
+)
+def test_the_tolerance_is_kept_exactly(wanted: int, tolerance: Fraction, off: Fraction) -> None:
+    got = wanted + off
+    near = abs(off) <= tolerance * abs(wanted)
+    text = f"<answer>{got.numerator}/{got.denominator}</answer>"
+    assert score(text, wanted, relative_tolerance=float(tolerance)) == float(near)

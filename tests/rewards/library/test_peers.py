@@ -57,7 +57,7 @@ SHARED: dict[tuple[str, str], Shared] = {
     ("open-r1", "format_reward"): Shared(soft_xml_format, 1.0, THINK),
     ("open-r1", "tag_count_reward"): Shared(incremental_format, 1.0, THINK),
     ("eval-protocol", "format_reward"): Shared(soft_xml_format, 1.0, THINK),
-    ("open-instruct", "PuzzleMatcherVerifier"): Shared(exact_match),
+    ("open-instruct", "PuzzleMatcherVerifier"): Shared(exact_match, 1.0, {"ignore_articles": True}),
     ("open-instruct", "GSM8KVerifier"): Shared(numeric, 1.0, {"answer_forms": ["number"]}),
     ("nemo-gym", "equivalence_rule.verify"): Shared(exact_match),
     ("nemo-gym", "hotpotqa_qa.answer_exact_match"): Shared(exact_match),
@@ -84,8 +84,6 @@ DIFFERENT: dict[str, str] = {
     "open-r1-28b54cc064f0": "a closing tag earns nothing where its block was never opened",
     "eval-protocol-055770d27a1b": "the row asks for another, configured pattern",
     "nemo-gym-f9898beab5a5": "the row asks for similarity, not equality",
-    "open-instruct-d08e0e80bb41": "articles are part of an answer",
-    "open-instruct-f1c06cfaa8c2": "articles are part of an answer",
 }
 
 
@@ -139,4 +137,4 @@ def test_gsm8k_answers_paid_there_are_paid_here_and_more_spellings_too(row: dict
 
 
 def test_how_many_rows_were_compared() -> None:
-    assert (len(COMPARED), len(DIFFERENT)) == (246, 20)
+    assert (len(COMPARED), len(DIFFERENT)) == (246, 18)
