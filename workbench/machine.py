@@ -72,13 +72,14 @@ class Machine:
     gpus: tuple[str, ...]
     extras: tuple[Extra, ...]
     isolation: tuple[Probe, ...]
+    sandbox: Probe
     chromium: str | None
     cache: str
     cached: tuple[str, ...]
 
 
 def describe_machine() -> Machine:
-    """Look at this machine once; takes about a tenth of a second."""
+    """Look at this machine once; takes about a second."""
     total, free = _memory_gib()
     cache = _cache_folder() / "models"
     chromium = find_chromium()
@@ -95,6 +96,7 @@ def describe_machine() -> Machine:
         gpus=_gpus(),
         extras=tuple(_extra(name) for name in EXTRAS),
         isolation=probe_isolation(),
+        sandbox=probe_sandbox(),
         chromium=str(chromium) if chromium else None,
         cache=str(cache),
         cached=_folders_of(cache),
@@ -264,6 +266,19 @@ def probe_isolation() -> tuple[Probe, ...]:
             _probe("bubblewrap", (bwrap, *_BWRAP, sys.executable, "-I", "-S", "-c", "print('runs')"))
         )
     return tuple(probes)
+
+
+def probe_sandbox() -> Probe:
+    """The level at which model-written code runs here, found by starting its sandbox and trying to get out."""
+    from rewards.errors import SandboxError
+    from rewards.sandbox import DECLARED, Sandbox
+
+    with Sandbox() as sandbox:
+        try:
+            level, why = sandbox.level(), sandbox.why()
+        except SandboxError as error:
+            return Probe("none", works=False, detail=str(error))
+    return Probe(level.value, works=level.rank >= DECLARED.rank, detail=why)
 
 
 def _probe(name: str, command: tuple[str, ...]) -> Probe:

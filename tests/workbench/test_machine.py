@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from workbench import machine
-from workbench.machine import Extra, describe_machine, find_chromium, probe_isolation
+from workbench.machine import Extra, describe_machine, find_chromium, probe_isolation, probe_sandbox
 
 linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="isolation is probed on Linux")
 
@@ -49,6 +49,13 @@ def test_each_means_of_isolation_is_really_tried() -> None:
     assert set(probes) == {"Landlock", "seccomp", "user namespaces", "bubblewrap"}
     assert all(probe.detail for probe in probes.values())
     assert all("let through" not in probe.detail for probe in probes.values())
+
+
+def test_the_sandbox_is_started_to_learn_its_level() -> None:
+    from rewards.sandbox import Level
+
+    probe = probe_sandbox()
+    assert probe.name in {level.value for level in Level}
 
 
 @linux_only

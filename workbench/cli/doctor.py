@@ -29,6 +29,7 @@ def machine_text(machine: Machine) -> str:
         *[("gpu", gpu) for gpu in machine.gpus or ("none found (no nvidia-smi, or it names none)",)],
         *[(f"extra {extra.name}", _extra(extra)) for extra in machine.extras],
         *[(f"isolation: {probe.name}", _probe(probe)) for probe in machine.isolation],
+        ("sandbox", _sandbox(machine.sandbox)),
         (
             "chromium",
             machine.chromium or "not found; only browser tests need it (apt-get install chromium)",
@@ -65,3 +66,10 @@ def _extra(extra: Extra) -> str:
 
 def _probe(probe: Probe) -> str:
     return f"works ({probe.detail})" if probe.works else f"no: {probe.detail}"
+
+
+def _sandbox(level: Probe) -> str:
+    why = f" (not better: {level.detail})" if level.detail else ""
+    if level.works:
+        return f"model-written code runs at level {level.name}{why}"
+    return f"model-written code is refused: the level found is {level.name}{why}"

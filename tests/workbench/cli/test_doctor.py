@@ -25,6 +25,7 @@ PLAIN = Machine(
         Probe("Landlock", works=True, detail="ABI 4"),
         Probe("seccomp", works=False, detail="refused"),
     ),
+    sandbox=Probe("landlock", works=True, detail="bwrap is not installed"),
     chromium=None,
     cache="/cache",
     cached=(),
@@ -64,6 +65,16 @@ def test_isolation_tells_what_worked_and_why_not() -> None:
     text = machine_text(PLAIN)
     assert line(text, "isolation: Landlock") == "works (ABI 4)"
     assert line(text, "isolation: seccomp") == "no: refused"
+
+
+def test_the_sandbox_level_is_told_with_what_kept_it_from_being_better() -> None:
+    text = line(machine_text(PLAIN), "sandbox")
+    assert text == "model-written code runs at level landlock (not better: bwrap is not installed)"
+
+
+def test_without_a_sandbox_model_written_code_is_refused() -> None:
+    text = machine_text(replace(PLAIN, sandbox=Probe("limits", works=False, detail="")))
+    assert line(text, "sandbox") == "model-written code is refused: the level found is limits"
 
 
 def test_memory_that_cannot_be_read_is_unknown() -> None:
