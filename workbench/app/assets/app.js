@@ -68,7 +68,7 @@
     place.dataset.status = state.status;
     if (state.status === 'running') {
       const name = state.progress?.[1];
-      place.textContent = name ? `scoring: ${RW.alias(name)}` : 'scoring\u2026';
+      place.textContent = (name ? `scoring: ${RW.alias(name)}` : 'scoring\u2026') + (shown ? ` \u00b7 shown: run ${shown.run}` : '');
     } else if (state.status === 'broken') place.textContent = shown ? `scores of run ${shown.run}, not of this text` : 'not scored';
     else place.textContent = `run ${state.run} \u00b7 ${RW.seconds(shown.seconds)}`;
     if (!shown) { line.replaceChildren(); return; }
