@@ -25,6 +25,8 @@ from rewards.errors import UsageError
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
+Groups = Sequence[Hashable] | npt.NDArray[np.intp]
+"""The prompt of each row: anything hashable, or numbers from 0 up, which saves numbering them."""
 
 Z_TWO_SIDED_95 = 1.959963984540054
 Z_POWER_80 = 0.8416212335729143
@@ -32,10 +34,12 @@ TIE = 1e-8
 """Two totals that differ by at most this are equal to TRL, which tests a group's deviation against 0."""
 
 
-def _codes(groups: Sequence[Hashable], rows: int) -> Codes:
-    """A number for each row's group, from 0 in the order of first rows."""
+def _codes(groups: Groups, rows: int) -> Codes:
+    """A number for each row's group, from 0; an array of integers is taken as such numbers."""
     if rows != len(groups):
         raise UsageError(f"{rows} values for {len(groups)} rows of groups")
+    if isinstance(groups, np.ndarray) and groups.dtype == np.intp and groups.min(initial=0) >= 0:
+        return groups
     numbers: dict[Hashable, int] = {}
     return np.fromiter((numbers.setdefault(group, len(numbers)) for group in groups), np.intp, len(groups))
 
@@ -56,7 +60,7 @@ class _Kept:
         return np.asarray((columns - (sums / self.size[:, None])[self.codes]).reshape(own.shape))
 
 
-def _keep(table: Floats, groups: Sequence[Hashable], *, least: int = 1) -> _Kept:
+def _keep(table: Floats, groups: Groups, *, least: int = 1) -> _Kept:
     """The rows without NaN, in groups that have at least `least` such rows."""
     codes = _codes(groups, len(table))
     known = ~np.isnan(table).reshape(len(table), -1).any(axis=1)
@@ -66,7 +70,7 @@ def _keep(table: Floats, groups: Sequence[Hashable], *, least: int = 1) -> _Kept
     return _Kept(rows, numbered, np.bincount(numbered))
 
 
-def _runs(values: npt.ArrayLike, groups: Sequence[Hashable]) -> tuple[Codes, npt.NDArray[np.int64], _Kept]:
+def _runs(values: npt.ArrayLike, groups: Groups) -> tuple[Codes, npt.NDArray[np.int64], _Kept]:
     """Runs of equal values inside groups: the group of each run, its rows, and the rows that count."""
     table = np.asarray(values, dtype=np.float64)
     kept = _keep(table, groups)
@@ -89,7 +93,7 @@ def _combinations(counts: npt.NDArray[np.int64], chosen: int) -> Floats:
 # ------------------------------------------------------------------------------- groups without spread
 
 
-def dead_probability(values: npt.ArrayLike, groups: Sequence[Hashable], group_size: int) -> float:
+def dead_probability(values: npt.ArrayLike, groups: Groups, group_size: int) -> float:
     """Probability that a group of `group_size` completions has no spread and teaches nothing.
 
     The mean over prompts of sum_v C(n_v, G) / C(n, G), n_v being how many of a prompt's n completions have the
@@ -168,7 +172,7 @@ class Shares:
 
 
 def signal_shares(
-    scores: npt.ArrayLike, weights: npt.ArrayLike, advantages: npt.ArrayLike, groups: Sequence[Hashable]
+    scores: npt.ArrayLike, weights: npt.ArrayLike, advantages: npt.ArrayLike, groups: Groups
 ) -> Shares:
     """The part each reward has in what a group's completions are told apart by.
 
@@ -202,7 +206,7 @@ def scale_dominance(covariance: npt.ArrayLike, weights: npt.ArrayLike) -> Floats
 
 
 def within_group_correlation(
-    scores: npt.ArrayLike, groups: Sequence[Hashable], *, ranks: bool = False
+    scores: npt.ArrayLike, groups: Groups, *, ranks: bool = False
 ) -> Floats:
     """(k, k) correlation of the rewards inside groups, pooled; Spearman's with `ranks`. NaN where one is constant.
 
@@ -232,7 +236,7 @@ def _ranks_in_groups(values: Floats, codes: Codes) -> Floats:
     return ranks
 
 
-def between_group_correlation(scores: npt.ArrayLike, groups: Sequence[Hashable]) -> Floats:
+def between_group_correlation(scores: npt.ArrayLike, groups: Groups) -> Floats:
     """(k, k) correlation of the groups' mean scores: whether prompts that are easy for one are easy for the other."""
     table = np.asarray(scores, dtype=np.float64)
     kept = _keep(table, groups)
@@ -263,14 +267,14 @@ def average_ranks(values: npt.ArrayLike) -> Floats:
 # ------------------------------------------------------------------------------------ resolution and margins
 
 
-def tied_pairs(values: npt.ArrayLike, groups: Sequence[Hashable]) -> float:
+def tied_pairs(values: npt.ArrayLike, groups: Groups) -> float:
     """Share of the pairs inside groups that have the same value: comparisons that teach nothing. NaN without pairs."""
     _, counts, kept = _runs(values, groups)
     pairs = float(_combinations(kept.size, 2).sum())
     return float(_combinations(counts, 2).sum()) / pairs if pairs else math.nan
 
 
-def distinct_values(values: npt.ArrayLike, groups: Sequence[Hashable]) -> float:
+def distinct_values(values: npt.ArrayLike, groups: Groups) -> float:
     """Mean number of different values in a group (of totals or advantages). NaN without groups."""
     codes, _, kept = _runs(values, groups)
     return len(codes) / len(kept.size) if len(kept.size) else math.nan
@@ -313,7 +317,7 @@ def lexicographic_margin(
 
 
 def selection_differential(
-    feature: npt.ArrayLike, advantages: npt.ArrayLike, groups: Sequence[Hashable]
+    feature: npt.ArrayLike, advantages: npt.ArrayLike, groups: Groups
 ) -> float:
     """Where training would push a feature of the completions, in standard deviations of the feature.
 
@@ -346,7 +350,7 @@ class BestOfN:
     other: float
 
 
-def best_of_n(totals: npt.ArrayLike, other: npt.ArrayLike, groups: Sequence[Hashable], n: int) -> BestOfN:
+def best_of_n(totals: npt.ArrayLike, other: npt.ArrayLike, groups: Groups, n: int) -> BestOfN:
     """What choosing the best of n by total would give, in the total and in something else (a reward, an oracle).
 
     Exact over all subsets of n of each prompt's completions; ties share. An oracle that falls while n grows says
@@ -363,26 +367,32 @@ def best_of_n(totals: npt.ArrayLike, other: npt.ArrayLike, groups: Sequence[Hash
     kl = math.log(n) - (n - 1) / n
     if not len(kept.size):
         return BestOfN(n, kl, math.nan, math.nan)
-    by_group = kept.rows[np.argsort(kept.codes, kind="stable")]
-    members = np.split(by_group, np.cumsum(kept.size)[:-1])
-    means = np.mean([_chance_to_win(both[own, 0], n) @ both[own] for own in members], axis=0)
+    chance = _chance_to_win(both[kept.rows, 0], kept, n) / len(kept.size)
+    means = chance @ both[kept.rows]
     return BestOfN(n, kl, float(means[0]), float(means[1]))
 
 
-def _chance_to_win(values: Floats, n: int) -> Floats:
-    """Probability of each value to be the one chosen as the largest of n drawn without replacement; ties share."""
-    size, all_subsets = len(values), math.comb(len(values), n)
-    chance = np.zeros(size)
-    below = 0
-    for value in np.unique(values):
-        tied = np.flatnonzero(values == value)
-        wins = math.comb(below + len(tied), n) - math.comb(below, n)
-        chance[tied] = wins / all_subsets / len(tied)
-        below += len(tied)
+def _chance_to_win(values: Floats, kept: _Kept, n: int) -> Floats:
+    """Probability of each row to be the one chosen as the largest of n of its group; ties share.
+
+    A run of t equal values above b smaller ones in a group of s wins with C(b + t, n) - C(b, n) of the C(s, n)
+    subsets.
+    """
+    order = np.lexsort((values, kept.codes))
+    codes, ordered = kept.codes[order], values[order]
+    new_group = np.append(True, np.diff(codes) != 0)
+    starts = np.flatnonzero(new_group | np.append(True, ordered[1:] != ordered[:-1]))
+    tied = np.diff(np.append(starts, len(order)))
+    first_of_group = np.flatnonzero(new_group)[np.cumsum(new_group) - 1]
+    below = starts - first_of_group[starts]
+    wins = _combinations(below + tied, n) - _combinations(below, n)
+    share = wins / _combinations(kept.size[codes[starts]], n) / tied
+    chance = np.empty(len(order))
+    chance[order] = np.repeat(share, tied)
     return chance
 
 
-def pass_at_k(passed: npt.ArrayLike, groups: Sequence[Hashable], k: int) -> float:
+def pass_at_k(passed: npt.ArrayLike, groups: Groups, k: int) -> float:
     """pass@k, unbiased: mean over prompts of 1 - C(n - c, k) / C(n, k) (Chen et al.); NaN where none has k rows."""
     table = np.asarray(passed, dtype=np.float64)
     kept = _keep(table, groups, least=k)
@@ -392,7 +402,7 @@ def pass_at_k(passed: npt.ArrayLike, groups: Sequence[Hashable], k: int) -> floa
     return float((1 - _combinations(wrong, k) / _combinations(kept.size, k)).mean())
 
 
-def support(passed: npt.ArrayLike, groups: Sequence[Hashable], k: int) -> float:
+def support(passed: npt.ArrayLike, groups: Groups, k: int) -> float:
     """pass@k - pass@1: what the policy can do but does not do reliably. Near 0 there is nothing to sharpen."""
     return pass_at_k(passed, groups, k) - pass_at_k(passed, groups, 1)
 
@@ -400,7 +410,7 @@ def support(passed: npt.ArrayLike, groups: Sequence[Hashable], k: int) -> float:
 # --------------------------------------------------------------------------------------- noise and test size
 
 
-def noise_share(repeats: npt.ArrayLike, groups: Sequence[Hashable]) -> float:
+def noise_share(repeats: npt.ArrayLike, groups: Groups) -> float:
     """Share of a reward's within-group variance that is only noise of the reward itself.
 
     Args:
