@@ -17,7 +17,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -27,9 +27,14 @@ from rewards.contract import Batch, CallResult
 from rewards.errors import LoadError, RewardWorkbenchError, WorkerDied, WorkerError, WorkerTimeout
 from rewards.rewardset import SetDescription
 from rewards.running.wire import decode_answer, receive_bytes, send_object
+from rewards.sources import source_digest
+from rewards.targets import parse_target
 
 LOAD_TIMEOUT_S = float(os.environ.get("REWARD_WORKBENCH_LOAD_TIMEOUT_S", "30"))
 """Seconds a user's file may take to import; the environment variable of that name changes it."""
+
+WARM_WORKERS = 2
+"""Processes a runner keeps for rewards that load a model."""
 
 
 class Runner:
@@ -40,11 +45,18 @@ class Runner:
             app, trainer); otherwise it is forked from this process, which is quicker.
         preload: modules a spawned template imports, so that workers have them at once.
         batch: rows that a forked template inherits as they are, without being sent.
+        environment: variables set in a spawned template and its workers, on top of this process' own.
     """
 
     def __init__(
-        self, *, spawn: bool = False, preload: tuple[str, ...] = (), batch: Batch | None = None
+        self,
+        *,
+        spawn: bool = False,
+        preload: tuple[str, ...] = (),
+        batch: Batch | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
+        self._environment = {**os.environ, **environment} if environment else None
         self._spawn = spawn or threading.active_count() > 1 or not sys.platform.startswith("linux")
         self._preload = preload
         self._lock = threading.RLock()
@@ -53,6 +65,7 @@ class Runner:
         self._forked: int | None = None
         self._keys = itertools.count(1)
         self._held: list[tuple[int, Batch]] = []
+        self._warm: dict[str, tuple[Worker, str]] = {}
         self._first = batch
         self._start()
 
@@ -75,7 +88,9 @@ class Runner:
                 str(theirs.fileno()),
                 *self._preload,
             ]
-            self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+            self._process = subprocess.Popen(
+                command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, env=self._environment
+            )
         else:
             self._forked = os.fork()
             if self._forked == 0:
@@ -87,6 +102,9 @@ class Runner:
     def close(self) -> None:
         """End the template and every worker."""
         with self._lock:
+            warm, self._warm = self._warm, {}
+            for worker, _ in warm.values():
+                worker.kill()
             if self._control is not None:
                 self._control.close()
                 self._control = None
@@ -166,7 +184,35 @@ class Runner:
             LoadError: the user's file raised, ended the process or was not loaded in `load_timeout_s` seconds.
             TargetError, ManifestError: as in `RewardSet.load`.
         """
+        kept = self.take_warm(str(target))
+        if kept is not None:
+            kept.serve(self, batch)
+            return kept
         return Worker(self, str(target), batch, load_timeout_s)
+
+    def take_warm(self, target: str) -> Worker | None:
+        """A process kept for this target, if its code is still the same; one of an older version is ended."""
+        with self._lock:
+            worker, version = self._warm.pop(target, (None, ""))
+        if worker is None:
+            return None
+        if worker.alive and version == _version(target):
+            return worker
+        worker.kill()
+        return None
+
+    def keep(self, worker: Worker) -> bool:
+        """Keep a worker whose rewards are declared `runs = "warm"` for the next one who asks; False for others."""
+        if not worker.alive or all(reward.entry.runs != "warm" for reward in worker.description.rewards):
+            return False
+        with self._lock:
+            if self._control is None or worker.target in self._warm:
+                return False
+            while len(self._warm) >= WARM_WORKERS:
+                oldest, _ = self._warm.pop(next(iter(self._warm)))
+                oldest.kill()
+            self._warm[worker.target] = (worker, worker.version)
+        return True
 
     def inspect(self, target: str | Path, *, load_timeout_s: float = LOAD_TIMEOUT_S) -> SetDescription:
         """Load a target in a process of its own and say what it holds. Raises as `worker` does."""
@@ -201,6 +247,7 @@ class Worker:
         self.target = target
         self.printed = ""
         self.generation = 0
+        self.version = ""
         self.description = self._start()
 
     def __enter__(self) -> Worker:
@@ -209,12 +256,25 @@ class Worker:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.kill()
+        if not self._runner.keep(self):
+            self.kill()
+
+    def serve(self, runner: Runner, batch: Batch | None) -> None:
+        """Work for another runner of the same template, on other rows, from now on."""
+        self._runner = runner
+        if batch is not self._batch:
+            self._batch = batch
+            self.run("rewards.running.child:replace_rows", batch=batch)
 
     @property
     def batch(self) -> Batch:
         """The rows the worker was started with."""
         return self._batch if self._batch is not None else Batch([], [])
+
+    @property
+    def pid(self) -> int:
+        """The process; 0 before the first start."""
+        return self._pid
 
     @property
     def alive(self) -> bool:
@@ -239,7 +299,10 @@ class Worker:
         except RewardWorkbenchError:
             self.kill()
             raise
-        return SetDescription.from_json(values)
+        description = SetDescription.from_json(values)
+        if any(reward.entry.runs == "warm" for reward in description.rewards):
+            self.version = _version(self.target)
+        return description
 
     def restart(self) -> None:
         """A fresh process with the same target and rows."""
@@ -357,6 +420,14 @@ class Worker:
             trainer_state=trainer_state,
             record_credits=record_credits,
         )
+
+
+def _version(target: str) -> str:
+    """The code version of a target; one that cannot be read has none that another would equal."""
+    try:
+        return source_digest(parse_target(target))
+    except RewardWorkbenchError as error:
+        return f"unreadable: {error}"
 
 
 def _ending(code: int) -> str:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from rewards.contract import Batch
 from rewards.errors import RewardWorkbenchError
-from rewards.running import Runner
+from rewards.running import Runner, Worker
 
 
 class Stopped(Exception):
@@ -59,6 +59,26 @@ class Leash(Runner):
             pids, self._pids = self._pids, set()
         for pid in pids:
             self._runner.end(pid)
+
+    def take_warm(self, target: str) -> Worker | None:
+        """A process the runner keeps for this target, on this leash from now on.
+
+        Raises:
+            Stopped: the leash was cut.
+        """
+        worker = self._runner.take_warm(target)
+        if worker is not None and not self._hold_pid(worker.pid):
+            worker.kill()
+            raise Stopped
+        return worker
+
+    def keep(self, worker: Worker) -> bool:
+        """Give a warm process back to the runner, off the leash."""
+        with self._guard:
+            if self.is_cut:
+                return False
+            self._pids.discard(worker.pid)
+        return self._runner.keep(worker)
 
     def close(self) -> None:
         """Nothing to end: the template belongs to the runner."""

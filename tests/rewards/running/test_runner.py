@@ -149,7 +149,7 @@ def test_what_is_written_past_pythons_streams_does_not_reach_ours(
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
-        ("while True: pass\n", "bad.py was not loaded after 0.5 s: is there an endless loop at import?"),
+        ("while True: pass\n", "bad.py was not loaded after 3 s: is there an endless loop at import?"),
         ("import os\nos._exit(4)\n", "bad.py ended the process while it was imported (exit code 4)"),
         ("import os\nos.kill(os.getpid(), 9)\n", "(signal SIGKILL)"),
         ("import sys\nsys.exit(3)\n", "it ends the process at import (exit code 3)"),
@@ -161,7 +161,7 @@ def test_a_file_that_does_not_load_is_one_sentence(
 ) -> None:
     (tmp_path / "bad.py").write_text(source)
     with pytest.raises(LoadError) as caught:
-        runner.inspect(tmp_path / "bad.py", load_timeout_s=0.5)
+        runner.inspect(tmp_path / "bad.py", load_timeout_s=3)
     assert sentence in str(caught.value)
 
 
