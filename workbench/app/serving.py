@@ -43,16 +43,15 @@ def serve_target(
             say(f"opening {bench.project.name} ({bench.project.root})")
             for path in bench.project.samples:
                 say(f"completions from {path}")
-            server = listen(host, DEFAULT_PORT if port is None else port, exactly=port is not None)
-            address = Address(
-                host, server.getsockname()[1], secret, is_password, tuple(allow_hosts), root_path
-            )
-            say("loading the app (a few seconds)")
-            app = build_app(bench, address)
-            say(f"\n  Reward Workbench is at  {address.url}\n")
-            say("Reward code runs with your rights. Ctrl+C ends the server; drafts are kept.")
-            open_browser(address.url)
-            run_server(app, [server], leaving=bench.close)
+            with listen(host, DEFAULT_PORT if port is None else port, exactly=port is not None) as server:
+                number = server.getsockname()[1]
+                address = Address(host, number, secret, is_password, tuple(allow_hosts), root_path)
+                say("loading the app (a few seconds)")
+                app = build_app(bench, address)
+                say(f"\n  Reward Workbench is at  {address.url}\n")
+                say("Reward code runs with your rights. Ctrl+C ends the server; drafts are kept.")
+                open_browser(address.url)
+                run_server(app, [server], leaving=bench.close)
         except KeyboardInterrupt:
             say("stopped")
         finally:
