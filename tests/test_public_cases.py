@@ -15,7 +15,18 @@ import pytest
 
 import rewards.library
 from rewards.groups import advantages, group_statistics, totals
-from rewards.library import exact_match, ideal_length, numeric, soft_xml_format, strict_xml_format
+from rewards.library import (
+    cosine_length,
+    exact_match,
+    ideal_length,
+    json_fields,
+    numeric,
+    pattern_format,
+    reasoning_steps,
+    soft_xml_format,
+    strict_xml_format,
+    think_format,
+)
 
 CASES: dict[int, dict[str, Any]] = {
     case["id"]: case
@@ -28,6 +39,11 @@ LAST_NUMBER = {"answer_forms": ["number"]}
 THINK = {"tag_names": ["think", "answer"]}
 MESSAGE_MEMBERS = [getattr(rewards.library, name) for name in rewards.library.__all__]
 
+OPTIONS: dict[str, dict[str, Any]] = {
+    "json_schema": {"schema": {"type": "object"}},
+    "pattern_format": {"pattern": "banana"},
+}
+
 SCORED = [
     (1, numeric, {}),
     (3, numeric, LAST_NUMBER),
@@ -35,16 +51,20 @@ SCORED = [
     (5, exact_match, {}),
     (6, numeric, {}),
     (6, exact_match, {}),
+    (7, pattern_format, {"pattern": r"\\boxed\{.+\}"}),
     (8, numeric, {}),
     (11, exact_match, {}),
     (12, numeric, {}),
     (12, exact_match, {}),
     (13, soft_xml_format, {}),
+    (15, think_format, {}),
     (16, soft_xml_format, THINK),
+    (17, reasoning_steps, {}),
     (18, exact_match, {}),
     (24, exact_match, {}),
+    (24, json_fields, {}),
 ]
-BY_BEHAVIOUR = {14, 19, 21, 26, 31, 33, 34}
+BY_BEHAVIOUR = {14, 19, 20, 21, 26, 31, 33, 34}
 
 
 def rows(number: int) -> list[dict[str, Any]]:
@@ -54,12 +74,13 @@ def rows(number: int) -> list[dict[str, Any]]:
 def scores(member: Any, number: int, **options: Any) -> list[float | None]:
     completions = [row["completion"] for row in rows(number)]
     answers = [row.get("answer") for row in rows(number)]
-    return list(member(completions, answer=answers, **options))
+    prompts = [row.get("prompt", "") for row in rows(number)]
+    return list(member(completions=completions, prompts=prompts, answer=answers, **options))
 
 
-def test_nineteen_of_the_forty_cases_are_covered_here() -> None:
+def test_twenty_three_of_the_forty_cases_are_covered_here() -> None:
     covered = {number for number, _, _ in SCORED} | BY_BEHAVIOUR
-    assert (len(CASES), len(covered)) == (40, 19)
+    assert (len(CASES), len(covered)) == (40, 23)
 
 
 @pytest.mark.parametrize(
@@ -85,6 +106,20 @@ def test_case_19_completions_at_the_cap_show_as_a_group_without_spread() -> None
     assert group_statistics([[value] for value in values], [1.0], ["p"] * 4).zero_spread_share == 1.0
 
 
+def test_case_20_the_schedule_ends_and_stays_where_it_ended() -> None:
+    case = CASES[20]
+    texts = [row["completion"] for row in rows(20)]
+    values = cosine_length(
+        texts,
+        [[0] * len(text) for text in texts],
+        correct=[row["correct"] for row in rows(20)],
+        wrong_long=0.25,
+        max_tokens=1000,
+    )
+    # theirs runs from -1 to 1, ours from 0 to 1
+    assert [2 * value - 1 for value in values if value is not None] == case["expected"]["scores"]
+
+
 def test_case_21_a_format_bonus_drives_an_all_wrong_group_unless_it_is_gated() -> None:
     case = CASES[21]
     (group,) = case["inputs"]["groups"]
@@ -104,7 +139,13 @@ def test_case_26_a_tower_of_powers_is_no_number_and_takes_no_time() -> None:
 @pytest.mark.parametrize("member", MESSAGE_MEMBERS, ids=lambda member: member.__name__)
 def test_case_31_text_and_message_completions_score_alike(member: Any) -> None:
     text, message = (row["completion"] for row in rows(31))
-    scored = member([text, message], answer=["banana", "banana"])
+    columns = {
+        "answer": ["banana"] * 2,
+        "completion_ids": [[1]] * 2,
+        "instruction_id_list": [["startend:end_checker"]] * 2,
+        "kwargs": [[{"end_phrase": "banana"}]] * 2,
+    }
+    scored = member(completions=[text, message], **columns, **OPTIONS.get(member.__name__, {}))
     assert scored[0] == scored[1]
 
 

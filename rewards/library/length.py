@@ -1,7 +1,7 @@
-"""Length: near an ideal, long enough, not too long.
+"""Length: near an ideal, long enough, not too long, not near the limit of tokens.
 
 Words are what white space separates; a script without spaces is better measured in characters. Neither is a
-token: what a model is charged for is known to the tokenizer alone.
+token: those are known to the tokenizer alone, and only `soft_overlong` counts them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any
 
 from rewards.contract import completion_text
 from rewards.credits import credit
+from rewards.library.parameters import one_of, whole_number
 from rewards.marks import reward
 
 UNITS = ("words", "characters")
@@ -37,8 +38,8 @@ def ideal_length(
     >>> ideal_length(["one two three four", "one two", ""], target_length=4)
     [1.0, 0.5, 0.0]
     """
-    target = _length("ideal_length", "target_length", target_length)
-    _unit("ideal_length", length_unit)
+    target = whole_number("ideal_length", "target_length", target_length)
+    one_of("ideal_length", "length_unit", length_unit, UNITS)
     texts = [completion_text(completion) for completion in completions]
     return [
         _paid(f"{length_unit} near {target}", text, max(0.0, 1.0 - abs(count - target) / target))
@@ -68,8 +69,8 @@ def min_length(
     >>> min_length(["one two three four", "one", ""], shortest=2)
     [1.0, 0.5, 0.0]
     """
-    least = _length("min_length", "shortest", shortest)
-    _unit("min_length", length_unit)
+    least = whole_number("min_length", "shortest", shortest)
+    one_of("min_length", "length_unit", length_unit, UNITS)
     texts = [completion_text(completion) for completion in completions]
     return [
         _paid(f"at least {least} {length_unit}", text, min(1.0, count / least))
@@ -99,12 +100,52 @@ def max_length(
     >>> max_length(["one two", "one two three", "one two three four five"], longest=2)
     [0.0, -0.5, -1.0]
     """
-    most = _length("max_length", "longest", longest)
-    _unit("max_length", length_unit)
+    most = whole_number("max_length", "longest", longest)
+    one_of("max_length", "length_unit", length_unit, UNITS)
     texts = [completion_text(completion) for completion in completions]
     return [
         _penalty(f"over {most} {length_unit}", text, max(-1.0, min(0.0, (most - count) / most)))
         for text, count in zip(texts, _counts(texts, length_unit), strict=True)
+    ]
+
+
+@reward(kind="length", weight=0.5, range=(-1.0, 0.0))
+def soft_overlong(
+    completions: list[Any],
+    completion_ids: list[Any],
+    *,
+    max_tokens: int = 512,
+    soft_zone: int = 128,
+    **columns: Any,
+) -> list[float | None]:
+    """Penalise completions that come near the limit of tokens, as DAPO does.
+
+    0.0 up to `max_tokens - soft_zone` tokens, from there in a straight line to -1.0 at `max_tokens`, and -1.0 beyond.
+    Give `max_tokens` the trainer's `max_completion_length`.
+
+    Args:
+        completions: chat or plain text.
+        completion_ids: token ids, one list a completion.
+        max_tokens: at least 1.
+        soft_zone: from 1 to `max_tokens`.
+
+    Returns:
+        A value in [-1, 0] per completion.
+
+    Raises:
+        ValueError: if `max_tokens` is below 1 or `soft_zone` not between 1 and it.
+
+    >>> soft_overlong(["a", "b", "c"], [[0] * 80, [0] * 90, [0] * 200], max_tokens=100, soft_zone=20)
+    [0.0, -0.5, -1.0]
+    """
+    most = whole_number("soft_overlong", "max_tokens", max_tokens)
+    zone = whole_number("soft_overlong", "soft_zone", soft_zone)
+    if zone > most:
+        raise ValueError(f"reward 'soft_overlong': soft_zone={zone} must be at most max_tokens={most}")
+    texts = [completion_text(completion) for completion in completions]
+    return [
+        _penalty(f"over {most - zone} tokens", text, max(-1.0, min(0.0, (most - zone - len(ids)) / zone)))
+        for text, ids in zip(texts, completion_ids, strict=True)
     ]
 
 
@@ -118,20 +159,3 @@ def _paid(name: str, text: str, points: float) -> float:
 
 def _penalty(name: str, text: str, points: float) -> float:
     return credit(name, points, of=0.0, span=(0, len(text))) if points else 0.0
-
-
-def _length(name: str, argument: str, value: Any) -> int:
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
-        return value
-    raise ValueError(
-        f"reward '{name}': {argument}={value!r} ({type(value).__name__}) must be a whole number of at least 1; "
-        "if the data have a column of that name, rename it"
-    )
-
-
-def _unit(name: str, value: Any) -> None:
-    if value not in UNITS:
-        raise ValueError(
-            f"reward '{name}': length_unit={value!r} must be one of {', '.join(UNITS)}; "
-            "if the data have a column of that name, rename it"
-        )

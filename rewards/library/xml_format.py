@@ -48,7 +48,7 @@ def strict_xml_format(completions: list[Any], *, tag_names: Any = TAGS, **column
     """
     tags = check_tags("strict_xml_format", tag_names)
     return [
-        _paid("strict format", text, _is_strict(text, tags)) for text in map(completion_text, completions)
+        _paid("strict format", text, strict_problem(text, tags)) for text in map(completion_text, completions)
     ]
 
 
@@ -74,8 +74,7 @@ def soft_xml_format(completions: list[Any], *, tag_names: Any = TAGS, **columns:
     """
     tags = check_tags("soft_xml_format", tag_names)
     return [
-        _paid("soft format", text, blocks(text, tags) is not None)
-        for text in map(completion_text, completions)
+        _paid("soft format", text, soft_problem(text, tags)) for text in map(completion_text, completions)
     ]
 
 
@@ -87,30 +86,55 @@ def blocks(text: str, tags: Sequence[str]) -> list[str] | None:
     >>> blocks("<b>2</b><a>1</a>", ["a", "b"]) is None, blocks("<a>1</a>!", ["a"]) is None
     (True, True)
     """
-    contents = []
+    contents, problem = _read(text, tags)
+    return None if problem else contents
+
+
+def soft_problem(text: str, tags: Sequence[str]) -> str:
+    """Why a text does not consist of the blocks; "" where it does.
+
+    >>> soft_problem("<a>1</a>", ["a"]), soft_problem("<a></a>", ["a"]), soft_problem("<a>1", ["a"])
+    ('', '<a> is empty', '</a> is missing')
+    """
+    return _read(text, tags)[1]
+
+
+def strict_problem(text: str, tags: Sequence[str]) -> str:
+    """Why a text is not in the exact layout; "" where it is.
+
+    >>> strict_problem("<a>1</a>", ["a"])
+    'a tag is not on a line of its own'
+    """
+    text = text.replace("\r\n", "\n")
+    contents, problem = _read(text, tags)
+    if problem:
+        return problem
+    if not all(content[0] == "\n" == content[-1] for content in contents):
+        return "a tag is not on a line of its own"
+    layout = "\n".join(f"<{tag}>{content}</{tag}>" for tag, content in zip(tags, contents, strict=True))
+    return "" if text.removesuffix("\n") == layout else "white space before, between or after the blocks"
+
+
+def _read(text: str, tags: Sequence[str]) -> tuple[list[str], str]:
+    """The contents of the blocks, and why the text does not consist of them ("" where it does)."""
+    contents: list[str] = []
     place = 0
     for tag in tags:
         opening, closing = f"<{tag}>", f"</{tag}>"
-        if text.count(opening) != 1 or text.count(closing) != 1:
-            return None
+        for sign in (opening, closing):
+            if text.count(sign) != 1:
+                return [], f"{sign} is missing" if sign not in text else f"{sign} stands again"
         opened, closed = text.find(opening), text.find(closing)
-        if opened < place or closed < opened or text[place:opened].strip():
-            return None
+        if opened < place or closed < opened:
+            return [], f"{opening} is not in its place"
+        if text[place:opened].strip():
+            return [], f"text before {opening}"
         contents.append(text[opened + len(opening) : closed])
+        if not contents[-1].strip():
+            return [], f"{opening} is empty"
         place = closed + len(closing)
-    if text[place:].strip() or not all(content.strip() for content in contents):
-        return None
-    return contents
+    return contents, f"text after </{tags[-1]}>" if text[place:].strip() else ""
 
 
-def _is_strict(text: str, tags: Sequence[str]) -> bool:
-    text = text.replace("\r\n", "\n")
-    contents = blocks(text, tags)
-    if contents is None or not all(content[0] == "\n" == content[-1] for content in contents):
-        return False
-    layout = "\n".join(f"<{tag}>{content}</{tag}>" for tag, content in zip(tags, contents, strict=True))
-    return text.removesuffix("\n") == layout
-
-
-def _paid(name: str, text: str, kept: bool) -> float:
-    return credit(name, float(kept), of=1.0, span=(0, len(text)))
+def _paid(name: str, text: str, problem: str) -> float:
+    return credit(name, float(not problem), of=1.0, span=(0, len(text)), note=problem or None)

@@ -33,7 +33,7 @@ def loaded(tmp_path: Path) -> RewardSet:
 def test_each_member_is_a_target_with_its_own_declaration(name: str) -> None:
     (entry,) = RewardSet.load(f"rewards.library:{name}").entries
     assert entry.name == name
-    assert entry.kind in ("correctness", "format", "length")
+    assert entry.kind in ("correctness", "format", "length", "style", "diversity")
     assert entry.range is not None
 
 

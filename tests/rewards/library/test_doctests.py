@@ -12,7 +12,16 @@ import pytest
 import rewards.library
 from rewards.marks import mark_of
 
-MODULES = [f"rewards.library.{found.name}" for found in pkgutil.iter_modules(rewards.library.__path__)]
+MODULES = [found.name for found in pkgutil.walk_packages(rewards.library.__path__, "rewards.library.")]
+
+
+WEIGHTS = {
+    "correctness": (2.0, 2.0),
+    "format": (0.5, 1.0),
+    "length": (0.1, 0.5),
+    "style": (0.1, 0.5),
+    "diversity": (0.1, 0.5),
+}
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -34,7 +43,7 @@ def test_each_member_shows_an_example_and_says_what_it_returns(name: str) -> Non
 @pytest.mark.parametrize("name", rewards.library.__all__)
 def test_each_member_is_marked_with_kind_range_and_the_weight_of_its_kind(name: str) -> None:
     mark = mark_of(getattr(rewards.library, name))
-    low, high = {"correctness": (2.0, 2.0), "format": (0.5, 1.0), "length": (0.1, 0.5)}[mark["kind"]]
+    low, high = WEIGHTS[mark["kind"]]
     assert low <= mark["weight"] <= high
     assert mark["range"] in ((0.0, 1.0), (-1.0, 0.0))
 
