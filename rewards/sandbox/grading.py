@@ -187,16 +187,17 @@ class _Grading:
 
     def calls(self, tests: FunctionTests, cases: Sequence[Case], outcomes: list[Outcome]) -> bool:
         """Add the outcomes of `cases` until the program ends; whether the rest deserves a fresh start."""
+        answered = False
         with open_talk(self.box, self.whole(tests.setup), self.limits) as talk:
             for case in cases:
                 name = f"test {len(outcomes) + 1}"
                 answer = talk.ask(_request(tests.entry, case, name))
                 if answer is None:
-                    status = talk.status
-                    outcomes.append(Outcome(name, False, _SAID[status]))
-                    return status in ("died", "ok", "failed")
+                    outcomes.append(Outcome(name, False, _SAID[talk.status]))
+                    return answered and talk.status in ("died", "ok", "failed")
+                answered = True
                 outcomes.append(self.judged(name, answer, case))
-                if self.stop and not outcomes[-1].passed:
+                if "x" in answer or (self.stop and not outcomes[-1].passed):
                     break
         return False
 
@@ -335,7 +336,10 @@ def _reported(grader: Running, ended: str) -> list[Outcome]:
 
 def _explained(outcome: Outcome, how: str) -> Outcome:
     """An outcome that failed because the program's process ended, with how it ended."""
-    return replace(outcome, why=how) if how and outcome.why.startswith("CandidateGone") else outcome
+    kind, _, why = outcome.why.partition(": ")
+    if kind != "CandidateGone":
+        return outcome
+    return replace(outcome, why=how if how and "does not load" not in why else why)
 
 
 def _raised(answer: Any) -> str:

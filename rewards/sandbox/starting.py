@@ -93,7 +93,8 @@ def recipe(
         kind: "candidate" or "grader".
         base: a folder that is the server's, with its scratch in it; None where the level makes its own.
         packages: names to import from site-packages, which is then readable.
-        die_with_parent: end with the thread that starts it; only right for a lasting one.
+        die_with_parent: bubblewrap ends with the thread that starts it (only right for a lasting one); every server
+            ends when its caller is gone, which this makes sure of where the caller stops it first.
     """
     scratch = "/tmp/work" if base is None else f"{base}/work"  # a tmpfs of its own
     paths = package_folders(packages)
@@ -104,7 +105,6 @@ def recipe(
         "path": paths,
         "preload": [*PRELOAD[kind].split(), *packages],
         "functions": FUNCTIONS[kind],
-        "die_with_parent": die_with_parent and level is not Level.BUBBLEWRAP,
         "files": FILES,
         "file_bytes": FILE_BYTES,
         "seccomp": None,

@@ -129,8 +129,9 @@ class _Grader:
 
     # ------------------------------------------------------------------------------------------ recording
 
-    def record(self, name: str, passed: bool, why: str) -> None:
+    def record(self, name: str, passed: bool, why: str | BaseException) -> None:
         """Keep what one test gave; one that failed once has failed."""
+        why = why if isinstance(why, str) else _why(why)
         before = self.seen.get(name)
         self.seen[name] = (passed, why) if before is None or before[0] else before
         if not passed and self.stop:
@@ -237,7 +238,7 @@ try:
     pass
     __record__({name!r}, True, "")
 except Exception as __error__:
-    __record__({name!r}, False, type(__error__).__name__ + ": " + str(__error__).partition("\\n")[0])
+    __record__({name!r}, False, __error__)
 """
         wrapped = ast.parse(source).body[0]
         assert isinstance(wrapped, ast.Try)

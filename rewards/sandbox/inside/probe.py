@@ -20,7 +20,7 @@ def probe(job: dict[str, Any]) -> None:
         "writing": _write,
         "network": _connect,
         "signals": lambda: os.kill(os.getppid(), 0),
-        "programs": lambda: os.execv("/bin/true", ["true"]),
+        "programs": _exec,
         "processes": _fork,
     }
     worked = []
@@ -47,6 +47,13 @@ def _connect() -> None:
             connection.connect(("127.0.0.1", 9))
         except ConnectionRefusedError:  # somebody was there to refuse
             return
+
+
+def _exec() -> None:
+    try:
+        os.execv("/no/such/program", ["none"])
+    except FileNotFoundError:  # it was looked for
+        return
 
 
 def _fork() -> None:

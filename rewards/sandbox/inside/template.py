@@ -36,7 +36,9 @@ ENDED, TIMEOUT, KILLED, DISK, REFUSED = range(5)
 _TICK_S = 0.025
 """How often a running child's folder is looked at."""
 
-_MAX_ENTRIES = 2000
+_MAX_ENTRIES = 512
+_TOO_MUCH = 1 << 62
+_LONG_PATH = 2000
 _PATIENCE = 3.0
 _ASLEEP = 0.2
 
@@ -48,7 +50,7 @@ def serve(control: socket.socket, settings: dict[str, Any]) -> None:
         control: the caller.
         settings: "scratch" (folder of the jobs), "remove" (a folder to remove at the end, or None),
             "path" (folders to import from besides the standard library), "preload" (modules to import first),
-            "functions" (what jobs may name), "die_with_parent", and what `Confinement` takes.
+            "functions" (what jobs may name), and what `Confinement` takes.
     """
     sys.path += settings["path"]
     for module in settings["preload"]:
@@ -60,8 +62,6 @@ def serve(control: socket.socket, settings: dict[str, Any]) -> None:
     os.makedirs(scratch, mode=0o700, exist_ok=True)
     server = _Server(control, scratch, Confinement(settings, scratch), _take_functions(settings["functions"]))
     server.confinement.hide()
-    if settings["die_with_parent"]:
-        server.confinement.die_with_parent()
     sys.argv[:] = ["program.py"]
     gc.collect()
     gc.freeze()
@@ -203,32 +203,59 @@ def cpu_time(pid: int) -> float | None:
 
 
 def disk_use(folder: str) -> int:
-    """Bytes that lie in a folder; very many for too many files."""
+    """Bytes that lie in a folder; very many for too many files, or where some cannot be looked at."""
     total, pending, seen = 0, [folder], 0
     while pending:
         try:
             entries = list(os.scandir(pending.pop()))
-        except OSError:
-            continue
-        seen += len(entries)
-        if seen > _MAX_ENTRIES:
-            return 1 << 62
-        for entry in entries:
-            with contextlib.suppress(OSError):
+            seen += len(entries)
+            for entry in entries:
                 total += entry.stat(follow_symlinks=False).st_blocks * 512
                 if entry.is_dir(follow_symlinks=False):
                     pending.append(entry.path)
+        except FileNotFoundError:  # removed while looking
+            continue
+        except OSError:
+            return _TOO_MUCH
+        if seen > _MAX_ENTRIES:
+            return _TOO_MUCH
     return total
 
 
 def wipe(folder: str) -> None:
-    """Empty a folder.
+    """Empty a folder, however deep its folders go: what lies too deep for a path is moved up first.
 
     Raises:
         OSError: something in it cannot be removed.
     """
-    for entry in os.scandir(folder):
-        if entry.is_dir(follow_symlinks=False):
-            shutil.rmtree(entry.path)
-        else:
-            os.unlink(entry.path)
+    while entries := _entries(folder):
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                _remove(entry.path, folder)
+            else:
+                os.unlink(entry.path)
+
+
+def _remove(path: str, top: str) -> None:
+    pending, seen = [path], []
+    while pending:
+        current = pending.pop()
+        os.chmod(current, 0o700)
+        seen.append(current)
+        for entry in os.scandir(current):
+            if not entry.is_dir(follow_symlinks=False):
+                os.unlink(entry.path)
+            elif len(entry.path) > _LONG_PATH:
+                os.rename(entry.path, f"{top}/{os.urandom(12).hex()}")
+            else:
+                pending.append(entry.path)
+    for current in reversed(seen):
+        os.rmdir(current)
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        return list(os.scandir(folder))
+    except FileNotFoundError:
+        os.makedirs(folder, mode=0o700)
+        return []
