@@ -33,6 +33,11 @@ class Bench:
         self._worker: Worker | None = None
 
     @property
+    def target(self) -> str:
+        """The target that the workers load."""
+        return self._target
+
+    @property
     def description(self) -> SetDescription:
         """The loaded set, without its functions; LoadError, TargetError where it cannot be loaded."""
         return self._ready().description

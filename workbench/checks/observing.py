@@ -11,7 +11,9 @@ Not covered: what an extension module keeps to itself, and files written.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import copy
+import datetime
 import decimal
 import functools
 import locale
@@ -23,7 +25,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rewards.contract import Batch, CallResult, call, is_async, unwrap
@@ -261,6 +263,63 @@ def _open_files() -> int:
         return 0
 
 
+def at_other_times(
+    context: Any, *, reward: str, rows: list[int] | None = None, seconds: Sequence[float] = ()
+) -> list[list[Any]]:
+    """[scores, status] of the same call with the clock set forward by each of `seconds`; nothing else is changed."""
+    function, entry = reward_named(context, reward)
+    results = []
+    for forward in seconds:
+        with _clock_forward(function, forward):
+            result = call(function, batch_of(context, rows), params=entry.params)
+        results.append([result.scores, result.status])
+    return results
+
+
+@contextlib.contextmanager
+def _clock_forward(function: Callable[..., Any], seconds: float) -> Iterator[None]:
+    """`time.time` and `datetime` of the reward's own module tell a later time; clocks that measure spans do not."""
+    real_time, real_ns = time.time, time.time_ns
+    real_datetime, real_date = datetime.datetime, datetime.date
+
+    class Later(real_datetime):  # type: ignore[valid-type, misc]
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return real_datetime.now(tz) + datetime.timedelta(seconds=seconds)
+
+        @classmethod
+        def utcnow(cls) -> Any:
+            return cls.now(datetime.UTC).replace(tzinfo=None)
+
+        @classmethod
+        def today(cls) -> Any:
+            return cls.now()
+
+    class LaterDate(real_date):  # type: ignore[valid-type, misc]
+        @classmethod
+        def today(cls) -> Any:
+            return Later.now().date()
+
+    swaps: dict[int, Any] = {
+        id(real_time): lambda: real_time() + seconds,
+        id(real_ns): lambda: real_ns() + int(seconds * 1e9),
+        id(real_datetime): Later,
+        id(real_date): LaterDate,
+    }
+    inner = unwrap(function)
+    names = getattr(inner, "__globals__", None) or getattr(type(inner).__call__, "__globals__", {})
+    old = {name: value for name, value in names.items() if id(value) in swaps}
+    names.update({name: swaps[id(value)] for name, value in old.items()})
+    time.time, time.time_ns = swaps[id(real_time)], swaps[id(real_ns)]
+    datetime.datetime, datetime.date = Later, LaterDate  # type: ignore[misc]
+    try:
+        yield
+    finally:
+        time.time, time.time_ns = real_time, real_ns
+        datetime.datetime, datetime.date = real_datetime, real_date  # type: ignore[misc]
+        names.update(old)
+
+
 def loop_gaps(context: Any, *, reward: str, rows: list[int] | None = None) -> dict[str, float]:
     """How long an async reward kept its event loop from turning: the longest gap and the whole call, in seconds."""
     function, entry = reward_named(context, reward)
@@ -305,6 +364,7 @@ class _Silent:
 
 
 __all__ = [
+    "at_other_times",
     "batch_of",
     "global_state",
     "loop_gaps",

@@ -36,6 +36,13 @@ from workbench.checks.contract.undeclared_none import UndeclaredNone
 from workbench.checks.contract.unfilled_default import UnfilledDefault
 from workbench.checks.contract.wrong_length import WrongLength
 from workbench.checks.contract.wrong_type import WrongType
+from workbench.checks.laws.batch_dependent import BatchDependent
+from workbench.checks.laws.copies_differ import CopiesDiffer
+from workbench.checks.laws.hash_order import HashOrder
+from workbench.checks.laws.nondeterministic import Nondeterministic
+from workbench.checks.laws.order_dependent import OrderDependent
+from workbench.checks.laws.state_kept import StateKept
+from workbench.checks.laws.undeclared_column import UndeclaredColumn
 from workbench.checks.signal.constant import Constant
 from workbench.checks.signal.dead_groups import DeadGroups
 
@@ -68,6 +75,13 @@ CHECKS: dict[str, type[Check]] = {
         Leftovers,
         ReservedColumn,
         SwallowedError,
+        Nondeterministic,
+        HashOrder,
+        StateKept,
+        BatchDependent,
+        OrderDependent,
+        CopiesDiffer,
+        UndeclaredColumn,
         Constant,
         DeadGroups,
     )

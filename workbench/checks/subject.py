@@ -20,6 +20,8 @@ from rewards.contract import Batch, CallResult, Status, completion_text
 from rewards.errors import WorkerDied, WorkerTimeout
 from workbench.checks.finding import Evidence
 from workbench.checks.odd import Odd, odd_completions
+from workbench.checks.steadiness import Steadiness, read_steadiness
+from workbench.checks.task import Task, columns_read, read_task
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,11 +46,17 @@ OBSERVING = "workbench.checks.observing:"
 
 @dataclass(frozen=True)
 class Options:
-    """How thorough a run of the checks is: `quick`, the `seed` of what is drawn, `examples` of each property."""
+    """How thorough a run of the checks is: `quick`, the `seed` of what is drawn, `examples` of each property.
+
+    With `assume_kinds`, what a reward's name or columns suggest counts as its declared kind. `memory` is the folder
+    in which found examples are kept; None: nowhere.
+    """
 
     quick: bool = False
     seed: int = 0
     examples: int = 100
+    assume_kinds: bool = False
+    memory: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -82,6 +90,10 @@ class RewardSubject:
     options: Options = field(default_factory=Options)
     alone: bool = True
     """Whether it is the only reward of the target; labels then judge it."""
+    tried: dict[tuple[int, str], float] = field(default_factory=dict)
+    """Scores of made-up completions by row and text; see `workbench.checks.trials`."""
+    hangs: int = 0
+    """How many made-up completions hung."""
 
     @property
     def name(self) -> str:
@@ -107,6 +119,26 @@ class RewardSubject:
     def judged(self) -> bool:
         """Whether the samples' labels judge this reward by itself."""
         return self.alone or self.description.entry.kind == "correctness"
+
+    @functools.cached_property
+    def reads(self) -> list[str]:
+        """The columns of the samples that the reward reads, as far as its signature and code tell."""
+        if self.batch is None:
+            return []
+        described = self.description
+        names = [*described.signature.names, *described.entry.params]
+        lines = self.source.lines_used(described.line) if described.file else set()
+        return columns_read(self.source.tree, lines, names, self.batch.columns)
+
+    @functools.cached_property
+    def task(self) -> Task:
+        """What the samples say about the reward's task; see `workbench.checks.task`."""
+        return read_task(self, assume=self.options.assume_kinds)
+
+    @functools.cached_property
+    def steadiness(self) -> Steadiness:
+        """Whether the same rows earn the same in another call, process, order or company."""
+        return read_steadiness(self)
 
     @functools.cached_property
     def source(self) -> Source:

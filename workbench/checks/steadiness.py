@@ -1,0 +1,260 @@
+"""Whether a reward gives the same rows the same scores: in another call, process, order and company.
+
+One mistake shows in many ways (a running mean moves every later call and every larger batch), so the calls are
+made once and read in order: the first way in which the scores move names the cause, and the checks of the laws
+report only their own. Calls are made in fresh processes where an earlier call could have left something.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from rewards.contract import CallResult, Status
+
+if TYPE_CHECKING:
+    from workbench.checks.subject import RewardSubject
+
+Cause = Literal["random", "clock", "state", "memory", "order", "company", "group", "copies", "extra"]
+"""Why scores move: chance, the time of day, earlier calls, a remembered score, the place in the batch, the other
+rows, the other rows of the prompt (in a reward that does not say so), copies of the row, an unknown column."""
+
+ROWS = 24
+REPEATS = 3
+ALONE = 8
+"""Rows scored by themselves."""
+CLOCKS = (61.0, 86_400.0 * 3 + 3_600.0 * 7 + 1.0)
+"""Seconds by which the clock is set forward."""
+
+
+@dataclass(frozen=True)
+class Steadiness:
+    """What was found: the cause, and the row that shows it with its two scores; `cause` is None where nothing moved."""
+
+    cause: Cause | None = None
+    row: int | None = None
+    first: float | None = None
+    then: float | None = None
+    moved: int = 0
+    tried: int = 0
+    note: str = ""
+
+    @property
+    def reliable(self) -> bool:
+        """Whether a score says something about the completion alone, so that other checks can compare scores."""
+        return self.cause in (None, "group", "extra", "copies")
+
+
+def read_steadiness(subject: RewardSubject) -> Steadiness:
+    """Call the reward over some rows in several ways; stops at the first that moves a score."""
+    rows = _rows(subject)
+    if not rows:
+        return Steadiness()
+    subject.bench.renew()
+    calls = _Calls(subject, rows)
+    first = calls.scores(rows)
+    for look in (_repeats, _clocks, _other_order, _between, _alone, _remembered, _copies, _extra_column):
+        found = look(calls, first)
+        if found is not None:
+            subject.bench.renew()
+            return found
+    return Steadiness(tried=len(rows))
+
+
+class _Calls:
+    """Calls over rows, and the comparison of two of them."""
+
+    def __init__(self, subject: RewardSubject, rows: Sequence[int]) -> None:
+        self.subject = subject
+        self.rows = list(rows)
+        assert subject.batch is not None
+        self.groups = subject.batch.groups
+        self.by_group = subject.description.entry.scope == "group"
+
+    def scores(
+        self, rows: Sequence[int], columns: dict[str, list[Any]] | None = None
+    ) -> npt.NDArray[np.float64]:
+        """Scores along `rows`: NaN where there is none, and in rows that failed."""
+        return plain_scores(self.subject.call(rows, columns=columns))
+
+    @functools.cached_property
+    def deterministic(self) -> bool:
+        """Whether the reward claims to be."""
+        return self.subject.description.entry.deterministic
+
+    def compare(
+        self,
+        cause: Cause,
+        first: npt.NDArray[np.float64],
+        then: npt.NDArray[np.float64],
+        rows: Sequence[int],
+        note: str = "",
+    ) -> Steadiness | None:
+        """The finding where the same rows have other scores; the one with the shortest text shows it."""
+        moved = [place for place in range(len(rows)) if differ(first[place], then[place])]
+        if not moved:
+            return None
+        place = min(moved, key=lambda p: (len(self.subject.text(rows[p])), p))
+        return Steadiness(
+            cause, rows[place], float(first[place]), float(then[place]), len(moved), len(rows), note
+        )
+
+
+def plain_scores(result: CallResult) -> npt.NDArray[np.float64]:
+    """The scores of a call; NaN in rows without a number."""
+    known = (result.status == Status.NUMBER) | (result.status == Status.INFINITE)
+    return np.where(known, result.scores, np.nan)
+
+
+def differ(one: float, other: float) -> bool:
+    """Whether two scores are not the same number: two abstentions are alike, a number and none are not."""
+    if np.isnan(one) or np.isnan(other):
+        return bool(np.isnan(one) != np.isnan(other))
+    return bool(abs(one - other) > 1e-9 + 1e-6 * max(abs(one), abs(other)))
+
+
+def _rows(subject: RewardSubject) -> list[int]:
+    """Rows to compare: of several prompts and scores, whole groups where the reward compares them."""
+    rows = subject.few(ROWS)
+    if subject.description.entry.scope != "group" or subject.batch is None:
+        return rows
+    groups = subject.batch.groups
+    wanted = list(dict.fromkeys(groups[row] for row in rows))
+    chosen: list[int] = []
+    for name in wanted:
+        members = [row for row in subject.usable if groups[row] == name]
+        if chosen and len(chosen) + len(members) > 2 * ROWS:
+            break
+        chosen += members
+    return chosen
+
+
+def _repeats(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:
+    """The same call again, in this process and in fresh ones."""
+    if not calls.deterministic:
+        return None
+    rows = calls.rows
+    cheap = calls.subject.base.seconds < 0.2
+    again = [calls.scores(rows) for _ in range(REPEATS * 2 if cheap else 1)]
+    calls.subject.bench.renew()
+    fresh = calls.scores(rows)
+    found = calls.compare("random", first, fresh, rows)
+    if found is not None:
+        return found
+    moved = [calls.compare("state", first, scores, rows) for scores in again]
+    seen = [item for item in moved if item is not None]
+    return seen[0] if seen else None
+
+
+def _clocks(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:
+    """The same call at other times of day."""
+    if not calls.deterministic or "time" not in calls.subject.source.text:
+        return None
+    seen = calls.subject.probe("at_other_times", 2 * len(calls.rows), rows=calls.rows, seconds=list(CLOCKS))
+    for scores, status in seen or []:
+        known = np.isin(np.asarray(status), (Status.NUMBER, Status.INFINITE))
+        found = calls.compare("clock", first, np.where(known, np.asarray(scores), np.nan), calls.rows)
+        if found is not None:
+            return found
+    return None
+
+
+def _other_order(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:
+    """The same rows the other way round, in a fresh process; whole groups where they are compared."""
+    rows = calls.rows
+    backwards = list(reversed(range(len(rows))))
+    if calls.by_group:
+        names = list(dict.fromkeys(calls.groups[row] for row in rows))
+        backwards = [p for name in reversed(names) for p in backwards if calls.groups[rows[p]] == name]
+    if len(rows) < 2:
+        return None
+    calls.subject.bench.renew()
+    then = calls.scores([rows[place] for place in backwards])
+    turned = np.full(len(rows), np.nan)
+    turned[backwards] = then
+    if not calls.deterministic:
+        return None
+    return calls.compare("order", first, turned, rows)
+
+
+def _between(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:
+    """The rows again after a call with other completions of the same prompts: A, B, A."""
+    rows = calls.rows
+    if calls.by_group or not calls.deterministic or len(rows) < 3:
+        return None
+    calls.scores(list(reversed(rows[1:])))
+    return calls.compare("state", first, calls.scores(rows), rows)
+
+
+def _alone(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:
+    """Each row by itself, and each group by itself."""
+    rows = calls.rows
+    if not calls.deterministic or len(rows) < 2:
+        return None
+    names = list(dict.fromkeys(calls.groups[row] for row in rows))
+    for name in names[:4] if len(names) > 1 else []:
+        places = [place for place, row in enumerate(rows) if calls.groups[row] == name]
+        apart = calls.scores([rows[place] for place in places])
+        found = calls.compare("company", first[places], apart, [rows[place] for place in places])
+        if found is not None:
+            return found
+    if calls.by_group:
+        return None
+    step = max(1, len(rows) // ALONE)
+    some = sorted({*range(0, len(rows), step), len(rows) - 1})[-ALONE:]
+    apart = np.array([calls.scores([rows[place]])[0] for place in some])
+    found = calls.compare("group", first[some], apart, [rows[place] for place in some])
+    if found is None:
+        return None
+    undeclared = len(names) < len(rows) and "scope" not in calls.subject.description.declared
+    return found if undeclared else replace(found, cause="company")
+
+
+def _remembered(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:
+    """Rows that are the first of their process: a score kept under the prompt alone would have hidden theirs."""
+    rows = calls.rows
+    if calls.by_group or not calls.deterministic or calls.subject.base.seconds > 1.0:
+        return None
+    seen: set[str] = set()
+    later: list[int] = []
+    for place, row in enumerate(rows):
+        if calls.groups[row] in seen:
+            later.append(place)
+        seen.add(calls.groups[row])
+    for place in later[-3:]:
+        calls.subject.bench.renew()
+        alone = calls.scores([rows[place]])
+        found = calls.compare("memory", first[[place]], alone, [rows[place]])
+        if found is not None:
+            return found
+    return None
+
+
+def _copies(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:
+    """Every row twice in one call."""
+    rows = calls.rows
+    if calls.by_group or not calls.deterministic:
+        return None
+    doubled = calls.scores([row for row in rows for _ in range(2)])
+    found = calls.compare("copies", doubled[0::2], doubled[1::2], rows)
+    if found is not None:
+        return found
+    found = calls.compare("company", first, doubled[0::2], rows)
+    undeclared = "scope" not in calls.subject.description.declared
+    return replace(found, cause="group") if found is not None and undeclared else found
+
+
+def _extra_column(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:
+    """A column more, as other data sets have it."""
+    if not calls.deterministic or not calls.subject.description.signature.keywords:
+        return None
+    extra = {"data_source_note": [f"note {place}" for place in range(len(calls.rows))]}
+    return calls.compare("extra", first, calls.scores(calls.rows, columns=extra), calls.rows)
+
+
+__all__ = ["Cause", "Steadiness", "differ", "plain_scores", "read_steadiness"]

@@ -1,0 +1,321 @@
+"""What the samples say about a reward's task: which completions are right, what they earn, where the answer stands.
+
+The exploit and answer checks compare what a made-up completion earns with what a right sample of the same prompt
+earns. This module finds those right samples (by label where the labels judge the reward, else by the ground truth
+where the reward is declared to be about correctness, else by the score), the place of the answer in them, and the
+kind of reward the checks may assume: as declared, or as the labelled samples show. What only a name suggests is
+kept apart (`suggested`), and nothing rests on it unless the user says so.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from workbench.answer_form import THOUGHTS, Slot, find_slot, places, same_answer
+from workbench.kinds import suggested_kind
+
+if TYPE_CHECKING:
+    from workbench.checks.subject import RewardSubject
+
+CASES = 6
+"""Prompts that made-up completions are tried under."""
+SHARE = 0.6
+"""The share of right samples in which the ground truth must stand for its form to be known."""
+
+_TAG = re.compile(r"</?([A-Za-z][\w.-]{0,30})>")
+_FENCED = re.compile(r"```[\w+-]*[ \t]*\r?\n.*?```", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One prompt to try completions under: a right completion of it, and what right and wrong ones earn.
+
+    `full` is the least that a right sample of the prompt earns, `floor` the most that a wrong one does; `slot`
+    is where the answer stands in `text`, where that is known.
+    """
+
+    row: int
+    text: str
+    full: float
+    floor: float
+    slot: Slot | None = None
+    gold: Any = None
+
+    def pays(self, score: float) -> bool:
+        """Whether a score is as good as a right sample's."""
+        return score >= self.full - 1e-6 * max(1.0, abs(self.full))
+
+    def falls_short(self, score: float) -> bool:
+        """Whether a score is clearly below a right sample's: by a hundredth of what lies between right and wrong."""
+        return score < self.full - max(1e-6, 0.01 * (self.full - self.floor))
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is known about a reward's task.
+
+    `kind` is what the checks may assume and `how` where it is from ("declared", "shown" by labelled samples, or
+    "assumed" because the user said so); `suggested` is what only a name or a column speaks for. `column` holds
+    the ground truth, `golds` are its values by row; `tags` are the tags that all right samples have, in order;
+    `programs` says whether right samples hold fenced code.
+    """
+
+    kind: str | None = None
+    how: str = ""
+    suggested: str | None = None
+    cases: tuple[Case, ...] = ()
+    right: tuple[int, ...] = ()
+    wrong: tuple[int, ...] = ()
+    column: str | None = None
+    golds: Mapping[int, Any] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    programs: bool = False
+    penalty: bool = False
+
+    @property
+    def top(self) -> float | None:
+        """The most a right sample earns."""
+        return max((case.full for case in self.cases), default=None)
+
+    @property
+    def options(self) -> list[Any]:
+        """The different ground truths there are."""
+        return list({str(gold): gold for gold in self.golds.values()}.values())
+
+    @property
+    def thinks(self) -> bool:
+        """Whether right samples think inside a tag before they answer."""
+        return any(tag.lower() in THOUGHTS for tag in self.tags)
+
+
+def read_task(subject: RewardSubject, *, assume: bool = False) -> Task:
+    """What the samples say about the reward of `subject`; no cases where right does not earn more than wrong."""
+    suggested = _suggested(subject)
+    declared = subject.description.entry.kind
+    declared = None if declared == "other" else declared
+    known = declared or (suggested if assume else None)
+    right, wrong = _sorted_out(subject, known)
+    if not right:
+        return Task(known, "declared" if declared else "assumed", suggested)
+    texts = {row: subject.text(row) for row in right}
+    column, slots = _answers(subject, texts)
+    cases = _cases(subject, right, wrong, slots, column)
+    tags = _common_tags(texts.values())
+    programs = sum(bool(_FENCED.search(text)) for text in texts.values()) > len(texts) / 2 and column is None
+    kind, how = known, "declared" if declared else "assumed"
+    if known is None and cases and subject.judged and subject.labelled("right") and wrong:
+        kind, how = _shown(subject, column, tags, wrong, cases, programs=programs), "shown"
+    golds: dict[int, Any] = {}
+    if column is not None and subject.batch is not None:
+        golds = {row: subject.batch.columns[column][row] for row in subject.usable}
+    bounds = subject.declared_range
+    ceiling = bounds[1] if bounds else max(subject.scores.values(), default=0.0)
+    return Task(
+        kind,
+        how if kind else "",
+        suggested,
+        tuple(cases),
+        tuple(right),
+        tuple(wrong),
+        column,
+        golds,
+        tags,
+        programs,
+        ceiling <= 0 and kind != "correctness",
+    )
+
+
+def _sorted_out(subject: RewardSubject, kind: str | None) -> tuple[list[int], list[int]]:
+    """Right and wrong rows: by label, by the ground truth, or (for a declared kind) by the scores themselves."""
+    scored = subject.scores
+    if subject.judged:
+        right = [row for row in subject.labelled("right") if row in scored]
+        wrong = [row for row in subject.labelled("wrong", "hack") if row in scored]
+        if right and wrong:
+            return right, wrong
+    if kind == "correctness":
+        right, wrong = _by_ground_truth(subject)
+        if right and wrong:
+            return right, wrong
+    if kind is None or not scored:
+        return [], []
+    top, low = max(scored.values()), min(scored.values())
+    if top <= low:
+        return [], []
+    right = [row for row, score in scored.items() if score >= top - 1e-9]
+    return right, [row for row, score in scored.items() if score <= low + 0.1 * (top - low)]
+
+
+def _by_ground_truth(subject: RewardSubject) -> tuple[list[int], list[int]]:
+    """Rows whose final answer is the ground truth, and rows whose answer in the same form surely is not."""
+    assert subject.batch is not None
+    for column in subject.reads:
+        golds = subject.batch.columns[column]
+        rows = [row for row in subject.scores if golds[row] is not None][:400]
+        found = {row: find_slot(subject.text(row), golds[row]) for row in rows}
+        forms = Counter(slot.form for slot in found.values() if slot is not None)
+        if not forms:
+            continue
+        form = forms.most_common(1)[0][0]
+        right = [row for row, slot in found.items() if slot is not None and slot.form == form]
+        wrong = []
+        for row in rows:
+            said = [place.answer for place in places(subject.text(row)) if place.form == form]
+            if found[row] is None and said and same_answer(said[0], golds[row]) is False:
+                wrong.append(row)
+        return right, wrong
+    return [], []
+
+
+def _answers(subject: RewardSubject, texts: Mapping[int, str]) -> tuple[str | None, dict[int, Slot]]:
+    """The column with the ground truth, and the place of the answer in the right rows; columns read come first."""
+    assert subject.batch is not None
+    rows = list(texts)[:60]
+    best: tuple[str | None, dict[int, Slot]] = (None, {})
+    for column in subject.reads:
+        golds = subject.batch.columns[column]
+        known = [row for row in rows if golds[row] not in (None, "")]
+        found = {row: find_slot(texts[row], golds[row]) for row in known}
+        slots = {row: slot for row, slot in found.items() if slot is not None}
+        different = len({str(golds[row]) for row in slots}) > 1 or len(rows) == 1
+        if known and len(slots) >= SHARE * len(known) and different and len(slots) > len(best[1]):
+            best = (column, slots)
+    if best[0] is None:
+        return best
+    golds = subject.batch.columns[best[0]]
+    more = {row: find_slot(text, golds[row]) for row, text in texts.items() if row not in best[1]}
+    return best[0], {**best[1], **{row: slot for row, slot in more.items() if slot is not None}}
+
+
+def _cases(
+    subject: RewardSubject,
+    right: Iterable[int],
+    wrong: Iterable[int],
+    slots: Mapping[int, Slot],
+    column: str | None,
+) -> list[Case]:
+    """One case for each of a few prompts whose right sample earns more than its wrong ones."""
+    assert subject.batch is not None
+    groups = subject.batch.groups
+    scores = subject.scores
+    wrong = [
+        row for row in wrong if subject.samples is None or subject.samples.labels[row] != "hack"
+    ] or list(wrong)
+    everywhere = max((scores[row] for row in wrong), default=None)
+    by_group: dict[str, list[int]] = {}
+    for row in right:
+        by_group.setdefault(groups[row], []).append(row)
+    made: list[Case] = []
+    for group, rows in by_group.items():
+        mine = [scores[row] for row in wrong if groups[row] == group]
+        floor = max(mine) if mine else everywhere
+        paid = [row for row in rows if floor is None or scores[row] > floor + 1e-9]
+        if not paid or floor is None:
+            continue
+        full = min(scores[row] for row in paid)
+        row = min(paid, key=lambda r: (r not in slots and bool(slots), len(subject.text(r)), r))
+        gold = subject.batch.columns[column][row] if column else None
+        made.append(Case(row, subject.text(row), full, floor, slots.get(row), gold))
+    if slots:
+        made = [case for case in made if case.slot is not None] or made
+    return _spread(made)
+
+
+def _spread(cases: list[Case]) -> list[Case]:
+    """A few cases with different ground truths: negative, large, fractional and short ones are all tried."""
+    if len(cases) <= CASES:
+        return cases
+    chosen: dict[str, Case] = {}
+    for case in cases:
+        chosen.setdefault(_sort_of(case.gold), case)
+    step = max(1, len(cases) // CASES)
+    rest = [case for case in cases[::step] if case not in chosen.values()]
+    return [*chosen.values(), *rest][:CASES]
+
+
+def _sort_of(gold: Any) -> str:
+    text = str(gold)
+    signs = "".join(mark for mark in ("-", ".", "/") if mark in text)
+    return f"{type(gold).__name__}{signs}{len(text) > 3}{text[:1].isdigit()}"
+
+
+def _shown(
+    subject: RewardSubject,
+    column: str | None,
+    tags: tuple[str, ...],
+    wrong: Iterable[int],
+    cases: list[Case],
+    *,
+    programs: bool,
+) -> str | None:
+    """The kind that the labelled samples show, None where they show none."""
+    assert subject.samples is not None
+    scores = subject.scores
+    least = min(case.full for case in cases)
+    if any(scores[row] >= least for row in subject.labelled("partial") if row in scores):
+        return None
+    if column is not None or (programs and _reads_text(subject)):
+        return "correctness"
+    if _reads_text(subject):
+        return "content"
+    laid_out = [row for row in wrong if all(mark in subject.text(row) for mark in tags)]
+    if tags and not subject.reads and len(laid_out) < len(list(wrong)):
+        return "format"
+    return None
+
+
+def _reads_text(subject: RewardSubject) -> bool:
+    """Whether the reward reads a column of texts, lists or objects that differ between rows."""
+    assert subject.batch is not None
+    for column in subject.reads:
+        values = [value for value in subject.batch.columns[column] if value is not None]
+        if (
+            any(isinstance(value, (str, list, dict)) for value in values)
+            and len({str(v) for v in values}) > 1
+        ):
+            return True
+    return False
+
+
+def _common_tags(texts: Iterable[str]) -> tuple[str, ...]:
+    """Names of the tags that every text opens and closes, in the order of the first text."""
+    common: list[str] | None = None
+    for text in texts:
+        opened = list(dict.fromkeys(match[1] for match in _TAG.finditer(text)))
+        here = [name for name in opened if f"<{name}>" in text and f"</{name}>" in text]
+        common = here if common is None else [name for name in common if name in here]
+    return tuple(common or ())
+
+
+def _suggested(subject: RewardSubject) -> str | None:
+    """What the reward's name or the columns it reads speak for."""
+    kind = suggested_kind(subject.name)
+    if kind is None and any(name in ("answer", "solution", "target", "gold") for name in subject.reads):
+        return "correctness"
+    return kind
+
+
+def columns_read(
+    tree: ast.Module, lines: set[int], names: Iterable[str], columns: Iterable[str]
+) -> list[str]:
+    """Columns a reward reads: those it names as arguments, and those it takes out of its keyword rest by name."""
+    known = list(columns)
+    read = {name for name in names if name in known}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Subscript, ast.Call)) and node.lineno in lines:
+            key: ast.expr | None = None
+            if isinstance(node, ast.Subscript):
+                key = node.slice
+            elif isinstance(node.func, ast.Attribute) and node.func.attr in ("get", "pop") and node.args:
+                key = node.args[0]
+            if isinstance(key, ast.Constant) and key.value in known:
+                read.add(str(key.value))
+    return [name for name in known if name in read]
+
+
+__all__ = ["Case", "Task", "columns_read", "read_task"]

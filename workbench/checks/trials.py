@@ -1,0 +1,195 @@
+"""Trying made-up completions: many at once, each beside a control that differs in the one thing that matters.
+
+A trial is a completion that should not be paid (or should), under a prompt of the samples. Its control is the same
+completion without the thing that is tried: where the control is paid too, the payment has another cause, which
+another check tells. `try_out` scores all trials and controls in as few calls as the reward's speed allows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from rewards.contract import Status
+from workbench.checks.check import RewardCheck, number
+from workbench.checks.finding import Finding, Severity
+from workbench.checks.steadiness import plain_scores
+from workbench.checks.task import Case, Task
+
+if TYPE_CHECKING:
+    from workbench.checks.subject import RewardSubject
+
+SECONDS = 2.0
+"""Seconds that the trials of one check may take, going by the time of the base call."""
+MOST = 400
+HANGS = 2
+"""Trials that may hang before a reward is left alone."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A completion to try under a case's prompt: what it is in words, and its control (None: needs none)."""
+
+    case: Case
+    text: str
+    what: str
+    control: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a trial and its control earned; NaN where there was no number."""
+
+    trial: Trial
+    score: float
+    control: float = math.nan
+
+    @property
+    def paid(self) -> bool:
+        """Whether it earned what a right sample earns, and its control did not."""
+        return self.trial.case.pays(self.score) and not self.trial.case.pays(self.control)
+
+    @property
+    def refused(self) -> bool:
+        """Whether it earned clearly less than a right sample."""
+        return self.trial.case.falls_short(self.score)
+
+
+def try_out(subject: RewardSubject, trials: Sequence[Trial], *, seconds: float = SECONDS) -> list[Outcome]:
+    """Score trials and their controls; those that the time allows, spread over all of them."""
+    trials = _affordable(subject, trials, seconds)
+    texts = [(trial.case.row, trial.text) for trial in trials]
+    controls = [(t.case.row, t.control) for t in trials if t.control is not None]
+    unique = list(dict.fromkeys([*texts, *controls]))
+    known = dict(zip(unique, score_texts(subject, unique), strict=True))
+    return [
+        Outcome(
+            trial,
+            known[(trial.case.row, trial.text)],
+            known[(trial.case.row, trial.control)] if trial.control is not None else math.nan,
+        )
+        for trial in trials
+    ]
+
+
+def score_texts(subject: RewardSubject, texts: Sequence[tuple[int, str]]) -> list[float]:
+    """The score of each (row, text); NaN where there is no number. Remembered, so that no text is scored twice."""
+    memory = subject.tried
+    new = [item for item in dict.fromkeys(texts) if item not in memory]
+    if new and subject.hangs < HANGS:
+        if subject.description.entry.scope == "group":
+            scores = [_alone(subject, row, text) for row, text in new]
+        else:
+            rows = [row for row, _ in new]
+            result = subject.call(rows, [subject.shaped(text) for _, text in new])
+            subject.hangs += int((result.status == Status.TIMEOUT).sum())
+            scores = plain_scores(result).tolist()
+        memory.update(zip(new, scores, strict=True))
+    return [memory.get(item, math.nan) for item in texts]
+
+
+def _alone(subject: RewardSubject, row: int, text: str) -> float:
+    """A reward that compares completions sees each trial by itself: it has nothing to be compared with."""
+    return float(plain_scores(subject.call([row], [subject.shaped(text)]))[0])
+
+
+def _affordable(subject: RewardSubject, trials: Sequence[Trial], seconds: float) -> list[Trial]:
+    unique = list({(trial.case.row, trial.text): trial for trial in trials}.values())
+    limit = min(MOST, max(4, subject.affordable(seconds) // 2))
+    if len(unique) <= limit:
+        return unique
+    # kinds of trials in turn, so that each is tried under at least one prompt
+    kinds: dict[str, list[Trial]] = {}
+    for trial in unique:
+        kinds.setdefault(trial.what, []).append(trial)
+    turns = [trial for turn in _in_turn(list(kinds.values())) for trial in turn]
+    return turns[:limit]
+
+
+def _in_turn(lists: list[list[Trial]]) -> Iterable[list[Trial]]:
+    for place in range(max(map(len, lists), default=0)):
+        yield [items[place] for items in lists if place < len(items)]
+
+
+class TrialCheck(RewardCheck):
+    """Base of the checks that try completions which must not be paid.
+
+    `kinds` are the kinds of reward for which the trials prove something; None: whatever kind.
+    """
+
+    kinds: ClassVar[frozenset[str] | None] = None
+    advice: ClassVar[str]
+    penalties: ClassVar[bool] = False
+    """Whether rewards that only take away (at best 0) are looked at too."""
+
+    def run(self, subject: RewardSubject) -> Iterable[Finding]:
+        """One finding with the shortest completion that is paid, and how many prompts show it."""
+        task = subject.task
+        if not self.applies(subject, task):
+            return
+        trials = [trial for case in task.cases for trial in self.trials(subject, task, case)]
+        paid = [outcome for outcome in try_out(subject, trials) if outcome.paid]
+        if paid:
+            yield self.tell(subject, paid)
+
+    def applies(self, subject: RewardSubject, task: Task) -> bool:
+        """Whether the reward is of a kind that these trials can judge, and steady enough to be judged."""
+        if not task.cases or (task.penalty and not self.penalties) or not subject.steadiness.reliable:
+            return False
+        return self.kinds is None or task.kind in self.kinds
+
+    def trials(self, subject: RewardSubject, task: Task, case: Case) -> Iterable[Trial]:
+        """The completions to try under one prompt."""
+        raise NotImplementedError
+
+    def tell(self, subject: RewardSubject, paid: Sequence[Outcome]) -> Finding:
+        """The finding made of the paid outcomes."""
+        best = min(paid, key=lambda outcome: (len(outcome.trial.text), outcome.trial.case.row))
+        prompts = len({outcome.trial.case.row for outcome in paid})
+        return self.finding(
+            self.sentence(subject, best),
+            advice=self.advice,
+            cause=self.cause(best),
+            reward=subject.name,
+            severity=self.level(subject, best),
+            evidence=subject.evidence(
+                best.trial.case.row,
+                completion=subject.shaped(best.trial.text),
+                got=best.score,
+                expected=self.expected(best),
+            ),
+            line=subject.description.line,
+            count=prompts,
+        )
+
+    def sentence(self, subject: RewardSubject, best: Outcome) -> str:
+        """What is wrong, in one sentence."""
+        return (
+            f"{subject.name} pays {best.trial.what} {number(best.score)}: as much as a right sample of the same prompt "
+            f"({number(best.trial.case.full)})."
+        )
+
+    def cause(self, best: Outcome) -> str:
+        """What tells this matter apart from others of this check."""
+        return "paid"
+
+    def level(self, subject: RewardSubject, best: Outcome) -> Severity:
+        """How severe it is."""
+        return self.severity
+
+    def expected(self, best: Outcome) -> str:
+        """What would have been right."""
+        return f"less than {number(best.trial.case.full)}"
+
+
+def mean(scores: Iterable[float]) -> float:
+    """The mean of the numbers among `scores`; NaN where there are none."""
+    known = [score for score in scores if not math.isnan(score)]
+    return float(np.mean(known)) if known else math.nan
+
+
+__all__ = ["Outcome", "Trial", "TrialCheck", "mean", "score_texts", "try_out"]
