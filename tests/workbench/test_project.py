@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
 from collections import defaultdict
@@ -33,8 +34,8 @@ def total_by_label(folder: Path) -> dict[str | None, list[float]]:
     samples = read_samples(manifest.sample_paths, columns=manifest.data.columns)
     rewards = RewardSet.load(folder)
     totals = sum(
-        weight * call(function, samples.batch()).scores
-        for weight, function in zip(rewards.weights, rewards.functions, strict=True)
+        entry.weight * call(function, samples.batch(), params=entry.params).scores
+        for entry, function in zip(rewards.entries, rewards.functions, strict=True)
     )
     by_label: dict[str | None, list[float]] = defaultdict(list)
     for label, total in zip(samples.labels, totals, strict=True):
@@ -46,20 +47,52 @@ def total_by_label(folder: Path) -> dict[str | None, list[float]]:
 
 
 def test_the_templates_are_those_that_the_command_names() -> None:
-    assert TEMPLATES == ["arithmetic", "gsm8k"]
+    assert TEMPLATES == ["arithmetic", "code", "gsm8k", "json", "qa", "summary"]
 
 
 @pytest.mark.guide("G28")
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_a_template_makes_a_whole_project(tmp_path: Path, template: str) -> None:
     files = create_from_template(tmp_path / "p", template)
-    assert {"rewards.py", "rewardset.toml", "samples.jsonl", "train.jsonl", "README.md", ".gitignore"} <= {
+    assert {"rewards.py", "rewardset.toml", "samples.jsonl", "README.md", ".gitignore"} <= {
         file.name for file in files
     }
     manifest = read_manifest(tmp_path / "p" / "rewardset.toml")
     assert len(manifest.reward) == 3
-    assert all(entry.range == (0.0, 1.0) and entry.kind for entry in manifest.reward)
+    assert manifest.resolve(manifest.data.train) in files
+    assert all(entry.range in ((0.0, 1.0), (-1.0, 0.0)) and entry.kind for entry in manifest.reward)
     assert not read_samples(manifest.sample_paths, columns=manifest.data.columns).skipped
+
+
+@pytest.mark.guide("G4")
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_in_a_template_no_lesser_kind_outweighs_correctness(tmp_path: Path, template: str) -> None:
+    create_from_template(tmp_path / "p", template)
+    entries = read_manifest(tmp_path / "p" / "rewardset.toml").reward
+    right = next(entry.weight for entry in entries if entry.kind == "correctness")
+    assert all(entry.weight < right for entry in entries if entry.kind != "correctness")
+
+
+@pytest.mark.parametrize("template", ["code", "json", "qa", "summary"])
+def test_newer_templates_use_the_library_and_write_one_reward_out(tmp_path: Path, template: str) -> None:
+    create_from_template(tmp_path / "p", template)
+    functions = [entry.function for entry in read_manifest(tmp_path / "p" / "rewardset.toml").reward]
+    assert any(function.startswith("rewards.library") for function in functions)
+    assert any(function.startswith("rewards.py::") for function in functions)
+
+
+@pytest.mark.guide("G5")
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_no_prompt_of_the_samples_is_trained_on(tmp_path: Path, template: str) -> None:
+    create_from_template(tmp_path / "p", template)
+    manifest = read_manifest(tmp_path / "p" / "rewardset.toml")
+    samples = read_samples(manifest.sample_paths, columns=manifest.data.columns)
+    asked = {prompt[-1]["content"] for prompt in samples.prompts}
+    trained = manifest.resolve(manifest.data.train).read_text("utf-8")
+    assert len(asked) >= 12
+    assert template in ("gsm8k", "arithmetic") or not [
+        text for text in asked if json.dumps(text)[1:-1] in trained
+    ]
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
@@ -140,7 +173,9 @@ def test_prompts_of_the_arithmetic_template_show_a_solved_example_that_is_never_
 
 
 def test_an_unknown_template_is_answered_with_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no template 'poetry'; there are arithmetic, gsm8k"):
+    with pytest.raises(
+        UsageError, match=r"no template 'poetry'; there are arithmetic, code, gsm8k, json, qa, summary"
+    ):
         create_from_template(tmp_path / "p", "poetry")
 
 

@@ -11,7 +11,10 @@ import typer
 def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the new project.")],
     template: Annotated[
-        str | None, typer.Option("--template", help="gsm8k (default) or arithmetic.", show_default=False)
+        str | None,
+        typer.Option(
+            "--template", help="gsm8k (default), arithmetic, code, json, qa or summary.", show_default=False
+        ),
     ] = None,
     source: Annotated[
         Path | None,
