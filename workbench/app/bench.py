@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import tempfile
@@ -18,6 +19,7 @@ from workbench.app.project_files import ProjectFiles, open_project
 from workbench.app.shelf import Shelf
 
 MAX_DESKS = 12
+SCRATCH = "reward-workbench-app-"
 KEY = re.compile(r"[a-z0-9]{8,40}")
 
 
@@ -32,7 +34,8 @@ class Bench:
     ) -> None:
         self.project = project
         self._engine = engine
-        self._scratch = Path(tempfile.mkdtemp(prefix="reward-workbench-")).resolve()
+        remove_left_scratch(Path(tempfile.gettempdir()))
+        self._scratch = Path(tempfile.mkdtemp(prefix=f"{SCRATCH}{os.getpid()}-")).resolve()
         self._desks: dict[str, Desk] = {}
         self._lock = threading.Lock()
         self.shelf = Shelf(project, Drafts(drafts or state_folder()), self._scratch)
@@ -75,3 +78,21 @@ class Bench:
         for desk in desks:
             desk.close()
         shutil.rmtree(self._scratch, ignore_errors=True)
+
+
+def remove_left_scratch(folder: Path) -> None:
+    """Remove the scratch folders of servers that were killed and could not do it themselves."""
+    for left in folder.glob(f"{SCRATCH}*"):
+        owner = left.name.removeprefix(SCRATCH).partition("-")[0]
+        if owner.isdecimal() and not _runs(int(owner)):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True  # somebody else's process, so it runs
+    return True

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rewards.errors import UsageError
-from workbench.app.bench import MAX_DESKS, Bench
+from workbench.app.bench import MAX_DESKS, SCRATCH, Bench, remove_left_scratch
 from workbench.app.desk import Desk
 from workbench.app.leash import Stopped
 from workbench.app.view.rows import View
@@ -246,3 +246,10 @@ def test_a_broken_draft_opens_with_the_scores_of_the_file(desk: Desk, bench: Ben
     assert (other.status, other.stale) == ("broken", True)
     assert other.shown is not None
     assert "def shaped" in other.shown.sources["rewards.py"]
+
+
+def test_scratch_of_killed_servers_is_removed_and_that_of_running_ones_is_not(tmp_path: Path) -> None:
+    for owner in (2**22 + 1, os.getpid()):
+        (tmp_path / f"{SCRATCH}{owner}-x").mkdir()
+    remove_left_scratch(tmp_path)
+    assert [left.name for left in tmp_path.iterdir()] == [f"{SCRATCH}{os.getpid()}-x"]

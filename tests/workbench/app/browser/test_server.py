@@ -23,6 +23,7 @@ def test_what_was_typed_survives_a_killed_server(
     bench.edit("score += 0.25", "score += 0.125")
     first.process.send_signal(signal.SIGKILL)
     first.process.wait(20)
+    bench.page.set_default_timeout(120_000)  # a second server has to load
     bench.page.wait_for_selector("text=The server does not answer")
     bench.replace("score += 0.125", "score += 0.0625")
     start(project, port)
