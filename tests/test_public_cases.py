@@ -20,6 +20,7 @@ from rewards.library import (
     exact_match,
     ideal_length,
     json_fields,
+    maths_equal,
     numeric,
     pattern_format,
     reasoning_steps,
@@ -46,13 +47,23 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 SCORED = [
     (1, numeric, {}),
+    (1, maths_equal, {}),
+    (2, maths_equal, {}),
     (3, numeric, LAST_NUMBER),
+    (3, maths_equal, LAST_NUMBER),
     (4, numeric, LAST_NUMBER),
+    (4, maths_equal, LAST_NUMBER),
     (5, exact_match, {}),
+    (5, maths_equal, {}),
     (6, numeric, {}),
+    (6, maths_equal, {}),
     (6, exact_match, {}),
     (7, pattern_format, {"pattern": r"\\boxed\{.+\}"}),
     (8, numeric, {}),
+    (8, maths_equal, {}),
+    (10, maths_equal, {}),
+    (11, maths_equal, {}),
+    (12, maths_equal, {}),
     (11, exact_match, {}),
     (12, numeric, {}),
     (12, exact_match, {}),
@@ -64,7 +75,7 @@ SCORED = [
     (24, exact_match, {}),
     (24, json_fields, {}),
 ]
-BY_BEHAVIOUR = {14, 19, 20, 21, 26, 31, 33, 34}
+BY_BEHAVIOUR = {9, 14, 19, 20, 21, 26, 31, 33, 34}
 
 
 def rows(number: int) -> list[dict[str, Any]]:
@@ -78,9 +89,9 @@ def scores(member: Any, number: int, **options: Any) -> list[float | None]:
     return list(member(completions=completions, prompts=prompts, answer=answers, **options))
 
 
-def test_twenty_three_of_the_forty_cases_are_covered_here() -> None:
+def test_twenty_seven_of_the_forty_cases_are_covered_here() -> None:
     covered = {number for number, _, _ in SCORED} | BY_BEHAVIOUR
-    assert (len(CASES), len(covered)) == (40, 23)
+    assert (len(CASES), len(covered)) == (40, 27)
 
 
 @pytest.mark.parametrize(
@@ -130,10 +141,16 @@ def test_case_21_a_format_bonus_drives_an_all_wrong_group_unless_it_is_gated() -
     assert gated.tolist() == case["expected"]["gated_advantages"]
 
 
-def test_case_26_a_tower_of_powers_is_no_number_and_takes_no_time() -> None:
+def test_case_9_bare_letters_and_prose_are_no_mathematics_and_not_scored() -> None:
+    said = {None: "unscorable"}
+    assert [said.get(score, score) for score in scores(maths_equal, 9)] == CASES[9]["expected"]["scores"]
+
+
+@pytest.mark.parametrize("member", [numeric, maths_equal])
+def test_case_26_a_tower_of_powers_is_no_number_and_takes_no_time(member: Any) -> None:
     start = time.process_time()
-    assert scores(numeric, 26) == [0.0, 0.0, 0.0]
-    assert time.process_time() - start < 0.1
+    assert scores(member, 26) == [0.0, 0.0, 0.0]
+    assert time.process_time() - start < 0.5
 
 
 @pytest.mark.parametrize("member", MESSAGE_MEMBERS, ids=lambda member: member.__name__)

@@ -92,7 +92,7 @@ _AND_OR = re.compile(
 _THOUSANDS = re.compile(r"(?<![0-9.,])([0-9]{1,3}(?:,[0-9]{3})+)(?![0-9,])")
 _SPACED_THOUSANDS = re.compile(r"-?[0-9]{1,3}(?: [0-9]{3})+(?:\.[0-9]+)?")
 _RUN = re.compile(r"(?<!\\)(?<![A-Za-z\\])[A-Za-z]+")
-_PROSE = re.compile(r"[A-Za-z][A-Za-z '\-]*[A-Za-z.!]")
+_PROSE = re.compile(r"[A-Za-z]+(?:['\- ][A-Za-z]+)*")
 _UNIT_WORD = re.compile(r"(?:[A-Za-zµμΩ°²³/· .\-]|\^-?[0-9])+")
 _TEXT = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mbox)\s*\{([^{}]*)\}")
 _SHORT_UNITS = {
@@ -181,8 +181,8 @@ def _word(plain: str) -> Word | None:
     if not text or not (text.isalpha() or _PROSE.fullmatch(text)):
         return None
     runs = _RUN.findall(text)
-    wordy = text != plain or len(runs) > 1 or (runs and len(runs[0]) >= 3) or not text.isascii()
-    if not wordy or text in ("sin", "pi", "infty"):
+    longest = max(map(len, runs), default=0)
+    if text == plain and text.isascii() and longest < (3 if len(runs) > 1 else 4):
         return None
     return Word(" ".join(text.casefold().split()))
 

@@ -43,7 +43,7 @@ def same_answer(gold: Part, found: Part) -> bool:
     if isinstance(gold, Several | Set) or isinstance(found, Several | Set):
         return _same_several(gold, found)
     if isinstance(gold, Relation) and isinstance(found, Relation):
-        return _same_relation(gold, found) or _same_span(gold, found)
+        return _same_relation(gold, found) or (_names(gold) == _names(found) and _same_span(gold, found))
     if isinstance(gold, Quantity) and isinstance(found, Quantity):
         return _same_quantity(gold, found)
     if isinstance(gold, Tuple) and isinstance(found, Tuple):
@@ -305,13 +305,46 @@ def _spans_of_relation(relation: Relation) -> list[_Span] | None:
     op, bound = ops[0], parts[1]
     if _is_constant(parts[0]):
         op, bound = _FLIPPED[op], parts[0]
-    elif not _is_constant(bound):
-        return None
+    if not _is_constant(bound) or not _is_plain(parts[1 if bound is parts[0] else 0]):
+        solved = _solved(relation)
+        if solved is None:
+            return None
+        op, bound = solved
     if op == "!=":
         return [(_MINUS_INFINITE, False, bound, False), (bound, False, _INFINITE, False)]
     if op[0] == "<":
         return [(_MINUS_INFINITE, False, bound, op == "<=")]
     return [(bound, op == ">=", _INFINITE, False)]
+
+
+def _is_plain(part: Part) -> bool:
+    return isinstance(part, Quantity) and _is_name(part.term)
+
+
+def _solved(relation: Relation) -> tuple[str, Part] | None:
+    """The operator and bound of an inequality that is linear in its one quantity; None where it is not."""
+    difference = _difference(relation)
+    if difference is None:
+        return None
+    term, op = difference
+    names = quantities(term)
+    if len(names) != 1:
+        return None
+    (name,) = names
+    values = [exact(_put(term, name, place)) for place in (0, 1, 2, -5)]
+    if any(value is None for value in values):
+        return None
+    here, there, further, back = (value for value in values if value is not None)
+    slope = there - here
+    if not slope or further != here + 2 * slope or back != here - 5 * slope:
+        return None
+    return (op if slope > 0 else _FLIPPED[op]), Quantity(("n", -here / slope, 0))
+
+
+def _put(term: Term, name: str, value: int) -> Term:
+    if term == ("v", name):
+        return ("n", Fraction(value), 0)
+    return tuple(_put(part, name, value) if isinstance(part, tuple) else part for part in term)
 
 
 def _is_constant(part: Part) -> bool:

@@ -5,7 +5,7 @@ may be a fraction or mixed number, in scientific notation, and in LaTeX. Anythin
 not one, and a number in the middle of a sentence is not picked out of it.
 
 A decimal stands for itself; one written with six or more significant digits stands for every number that it is the
-rounding of (or that is cut off to it): `0.333333` is one third, `0.33` is not.
+rounding of: `0.333333` is one third, `0.33` is not.
 """
 
 from __future__ import annotations
@@ -119,13 +119,11 @@ def same_value(one: Fraction, other: Fraction, one_digits: int = 0, other_digits
 
 
 def _is_rounding(written: Fraction, meant: Fraction, digits: int) -> bool:
-    """Whether `written` is what `meant` is rounded or cut off to at `digits` significant digits."""
-    if written == 0 or (written > 0) != (meant > 0):
+    """Whether `written` is what `meant` is rounded to at `digits` significant digits."""
+    if written == 0:
         return False
     size = (Decimal(abs(written.numerator)) / Decimal(written.denominator)).adjusted()
-    last_place = Fraction(10) ** (size - digits + 1)
-    over = (meant - written) * (1 if written > 0 else -1)
-    return -last_place / 2 <= over < last_place
+    return abs(meant - written) <= Fraction(10) ** (size - digits + 1) / 2
 
 
 @functools.lru_cache(maxsize=4096)

@@ -21,8 +21,10 @@ LAWS = settings(max_examples=30)
 every_member = pytest.mark.parametrize("member", MEMBERS, ids=lambda member: member.__name__)
 
 PIECES = [
-    "<reasoning>", "</reasoning>", "<answer>", "</answer>", "<think>", "</think>", "\n", "\r\n", " ", "7", "-7",
-    "1,234.5", r"\boxed{7}", r"\frac{1}{2}", "#### 7", "Answer: 7", "A: 7", "word ", "{", "}", "\x00", "\ud800",
+    "<reasoning>", "</reasoning>", "<answer>", "</answer>", "<think>", "</think>", "\n", "\r\n", " ", "7",
+    "-7",
+    "1,234.5", r"\boxed{7}", r"\frac{1}{2}", "#### 7", "Answer: 7", "A: 7", "word ", "{", "}", "\x00",
+    "\ud800",
     "\u202e", "日本", "👩‍👩‍👧", "." , "$",
 ]  # fmt: skip
 texts = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=4)), max_size=20).map("".join)
@@ -64,7 +66,7 @@ ARGUMENTS = [{}, {"relation": "less than", "num_sentences": 3}, None, {"keywords
 
 
 REFERENCE = "7"
-OWN_REFERENCE = ("json_fields",)
+OWN_REFERENCE = ("date_match", "json_fields", "multiple_choice")
 """Members to which "7" is no reference."""
 
 

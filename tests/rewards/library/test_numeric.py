@@ -123,6 +123,46 @@ def test_a_tolerance_that_is_none_is_refused_with_its_value(bad: Any) -> None:
         score("7", 7, relative_tolerance=bad)
 
 
+@pytest.mark.parametrize(
+    ("text", "answer", "right"),
+    [("0.333333", "1/3", 1.0), ("0.33333", "1/3", 0.0), ("0.333334", "1/3", 0.0), ("0.30000000000000004", "0.3", 1.0),
+     ("1000001", "1000000", 0.0), ("3.14159265", "3.14159", 1.0), ("3.14159", "3.1415", 0.0), ("16386.169", "16386.16", 0.0)],
+)  # fmt: skip
+def test_only_a_decimal_of_six_digits_may_be_a_rounding(text: str, answer: str, right: float) -> None:
+    assert score(text, answer) == right
+
+
+def test_units_may_be_required_or_ignored() -> None:
+    assert score("5", "5 m", unit_rule="required") == 0.0
+    assert score("5 metres", "5 m", unit_rule="required") == 1.0
+    assert score("5 feet", "5 m", unit_rule="ignored") == 1.0
+    assert score("$5", "5 euros") == 0.0
+    assert score("5 USD", "$5") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("rule", "scores"), [("number", [1.0, 0.0]), ("fraction", [0.0, 1.0]), ("either", [1.0, 1.0])]
+)
+def test_a_percent_sign_means_what_is_declared(rule: str, scores: list[float]) -> None:
+    assert numeric(["50%", "50 percent"], answer=[50, 0.5], percent_rule=rule) == scores
+    assert numeric(["50", "0.5"], answer=["50%", "50%"], percent_rule=rule) == scores
+    assert score("50%", "50%", percent_rule=rule) == 1.0
+
+
+def test_numbers_may_have_a_decimal_comma() -> None:
+    assert score("1.234,5", "1234,5", decimal_comma=True) == 1.0
+    assert score("2,74 €", 2.74, decimal_comma=True) == 1.0
+    assert score("Total: 2,74 euros altogether", 2.74, decimal_comma=True, answer_forms=["number"]) == 1.0
+    assert score("1,234", "1.234", decimal_comma=True) == 0.0
+    assert score("2,74", "2.74") == 0.0
+
+
+@pytest.mark.parametrize("name", ["unit_rule", "percent_rule"])
+def test_an_unknown_rule_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=rf"reward 'numeric': {name}='strict' \(str\) must be one of"):
+        score("7", "7", **{name: "strict"})
+
+
 @given(st.fractions(max_denominator=1000))
 def test_every_fraction_is_read_as_it_is_written(value: Fraction) -> None:
     number = read_number(f"{value.numerator}/{value.denominator}")
