@@ -8,11 +8,12 @@ from typing import Any
 from rewards.contract import completion_text
 from rewards.credits import credit
 from rewards.library.parameters import number, whole_number
+from rewards.library.references import not_scored, tell_unread
 from rewards.library.rightness import right_rows
 from rewards.marks import reward
 
 
-@reward(kind="correctness", weight=2.0, range=(0.0, 1.0), abstains=True)
+@reward(kind="correctness", weight=2.0, range=(0.0, 1.0), scope="row", abstains=True)
 def cosine_length(
     completions: list[Any],
     completion_ids: list[Any],
@@ -25,6 +26,7 @@ def cosine_length(
     wrong_short: float = 0.0,
     wrong_long: float = 0.0,
     graded_by: str = "numeric",
+    log_metric: Any = None,
     **columns: Any,
 ) -> list[float | None]:
     """Reward right answers, the more the shorter they are.
@@ -44,6 +46,7 @@ def cosine_length(
         wrong_short: value of a wrong one without length.
         wrong_long: value of a wrong one of `max_tokens`.
         graded_by: who says what is right: a key of `rewards.library.rightness.GRADERS`.
+        log_metric: TRL's; told the share of rows that cannot be scored, where there are any.
 
     Returns:
         A value in [0, 1] per completion; None where it cannot be told whether it is right.
@@ -70,10 +73,14 @@ def cosine_length(
             "a wrong completion could be worth more than a right one; keep the wrong ones below"
         )
     right = right_rows("cosine_length", graded_by, completions, answer, correct)
-    return [
-        None if is_right is None else _score(completion_text(completion), len(ids), is_right, longest, ends)
+    scores = [
+        not_scored(None, "a reference")
+        if is_right is None
+        else _score(completion_text(completion), len(ids), is_right, longest, ends)
         for completion, ids, is_right in zip(completions, completion_ids, right, strict=True)
     ]
+    tell_unread(log_metric, "cosine_length", scores)
+    return scores
 
 
 def _score(text: str, tokens: int, is_right: bool, longest: int, ends: dict[str, float]) -> float:

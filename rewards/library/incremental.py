@@ -17,7 +17,7 @@ PENALTY = 0.001
 """What each character after the last closing tag costs."""
 
 
-@reward(kind="format", weight=0.5, range=(0.0, 1.0))
+@reward(kind="format", weight=0.5, range=(0.0, 1.0), scope="row")
 def incremental_format(
     completions: list[Any], *, tag_names: Any = TAGS, block_shares: Any = (), **columns: Any
 ) -> list[float | None]:

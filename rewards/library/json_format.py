@@ -17,10 +17,11 @@ from rewards.credits import credit
 from rewards.library.json_reading import SHAPES, NotJson, Read, find_json, has_shape, parse_json
 from rewards.library.json_schemas import BadSchema, Schema
 from rewards.library.parameters import flag, one_of, wrong
+from rewards.library.references import not_scored, tell_unread
 from rewards.marks import reward
 
 
-@reward(kind="format", weight=0.5, range=(0.0, 1.0))
+@reward(kind="format", weight=0.5, range=(0.0, 1.0), scope="row")
 def json_format(
     completions: list[Any],
     *,
@@ -56,7 +57,7 @@ def json_format(
     return [_format(text, shape, tag, alone) for text in map(completion_text, completions)]
 
 
-@reward(kind="format", weight=1.0, range=(0.0, 1.0), abstains=True)
+@reward(kind="format", weight=1.0, range=(0.0, 1.0), scope="row", abstains=True)
 def json_schema(
     completions: list[Any],
     schema: Any = None,
@@ -64,6 +65,7 @@ def json_schema(
     json_tag: str = "",
     json_alone: bool = True,
     strict_schema: bool = False,
+    log_metric: Any = None,
     **columns: Any,
 ) -> list[float | None]:
     """Reward JSON that fits a schema.
@@ -78,6 +80,7 @@ def json_schema(
         json_alone: false: text may stand around the fence or the outermost brackets.
         strict_schema: take every property of every object as required, and no other as allowed, where the schema
             itself does not say.
+        log_metric: TRL's; told the share of rows that cannot be scored, where there are any.
 
     Returns:
         One of 0.0, 1.0 per completion; None where the row has no schema, or one that is none.
@@ -93,19 +96,22 @@ def json_schema(
     strict = flag("json_schema", "strict_schema", strict_schema)
     tag = _tag("json_schema", json_tag)
     schemas = _schemas(schema, len(completions), strict)
-    return [
-        None if one is None else _schema(text, one, tag, alone)
+    scores = [
+        not_scored(None, "a schema") if one is None else _schema(text, one, tag, alone)
         for text, one in zip(map(completion_text, completions), schemas, strict=True)
     ]
+    tell_unread(log_metric, "json_schema", scores)
+    return scores
 
 
-@reward(kind="correctness", weight=2.0, range=(0.0, 1.0), abstains=True)
+@reward(kind="correctness", weight=2.0, range=(0.0, 1.0), scope="row", abstains=True)
 def json_fields(
     completions: list[Any],
     answer: list[Any],
     *,
     json_tag: str = "",
     json_alone: bool = False,
+    log_metric: Any = None,
     **columns: Any,
 ) -> list[float | None]:
     """Reward right fields.
@@ -122,6 +128,7 @@ def json_fields(
             field counts as absent, because tables fill in what is missing with nulls.
         json_tag: the tag whose last block has to hold the JSON, such as "answer"; "": none.
         json_alone: whether only the JSON may be there.
+        log_metric: TRL's; told the share of rows that cannot be scored, where there are any.
 
     Returns:
         The share of fields that are right, per completion; None where the reference is missing, empty or no
@@ -137,10 +144,12 @@ def json_fields(
     """
     alone = flag("json_fields", "json_alone", json_alone)
     tag = _tag("json_fields", json_tag)
-    return [
-        _fields(completion_text(completion), _reference(reference), tag, alone)
+    scores = [
+        _fields(completion_text(completion), reference, tag, alone)
         for completion, reference in zip(completions, answer, strict=True)
     ]
+    tell_unread(log_metric, "json_fields", scores)
+    return scores
 
 
 # ------------------------------------------------------------------------------------------- one row
@@ -171,9 +180,10 @@ def _schema(text: str, schema: Schema, tag: str, alone: bool) -> float:
 
 
 def _fields(text: str, reference: Any, tag: str, alone: bool) -> float | None:
-    if reference is None:
-        return None
-    wanted = flat(reference)
+    known = _reference(reference)
+    if known is None:
+        return not_scored(reference, "a JSON object or array with something in it")
+    wanted = flat(known)
     try:
         read = _read(text, tag, alone)
     except NotJson as error:

@@ -17,6 +17,7 @@ from rewards.library.languages import (
 )
 from rewards.library.lines import lines
 from rewards.library.parameters import wrong
+from rewards.library.references import not_scored, tell_unread
 from rewards.library.sentences import sentence_spans
 from rewards.marks import reward
 
@@ -30,9 +31,9 @@ MOST = 3_000
 """Of more sentences than this, only every second (third, ...) one is looked at."""
 
 
-@reward(kind="style", weight=0.3, range=(0.0, 1.0), abstains=True)
+@reward(kind="style", weight=0.3, range=(0.0, 1.0), scope="row", abstains=True)
 def language_consistency(
-    completions: list[Any], target_language: Any = "en", **columns: Any
+    completions: list[Any], target_language: Any = "en", *, log_metric: Any = None, **columns: Any
 ) -> list[float | None]:
     """Reward writing in one language.
 
@@ -43,6 +44,7 @@ def language_consistency(
     Args:
         completions: chat or plain text.
         target_language: the language's two-letter code for all rows, or a column with one a row.
+        log_metric: TRL's; told the share of rows that cannot be scored, where there are any.
 
     Returns:
         A value in [0, 1] per completion; None where the row's language is missing or not known.
@@ -62,10 +64,12 @@ def language_consistency(
                 "language_consistency", "target_language", target_language, f"one of {', '.join(LANGUAGES)}"
             )
         wanted = [code] * len(completions)
-    return [
-        None if code is None else _share(completion_text(completion), code)
+    scores = [
+        not_scored(None, "a language") if code is None else _share(completion_text(completion), code)
         for completion, code in zip(completions, wanted, strict=True)
     ]
+    tell_unread(log_metric, "language_consistency", scores)
+    return scores
 
 
 def _share(text: str, code: str) -> float:

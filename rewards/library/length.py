@@ -16,7 +16,7 @@ from rewards.marks import reward
 UNITS = ("words", "characters")
 
 
-@reward(kind="length", weight=0.3, range=(0.0, 1.0))
+@reward(kind="length", weight=0.3, range=(0.0, 1.0), scope="row")
 def ideal_length(
     completions: list[Any], *, target_length: int = 100, length_unit: str = "words", **columns: Any
 ) -> list[float | None]:
@@ -47,7 +47,7 @@ def ideal_length(
     ]
 
 
-@reward(kind="length", weight=0.2, range=(0.0, 1.0))
+@reward(kind="length", weight=0.2, range=(0.0, 1.0), scope="row")
 def min_length(
     completions: list[Any], *, shortest: int = 20, length_unit: str = "words", **columns: Any
 ) -> list[float | None]:
@@ -78,7 +78,7 @@ def min_length(
     ]
 
 
-@reward(kind="length", weight=0.3, range=(-1.0, 0.0))
+@reward(kind="length", weight=0.3, range=(-1.0, 0.0), scope="row")
 def max_length(
     completions: list[Any], *, longest: int = 300, length_unit: str = "words", **columns: Any
 ) -> list[float | None]:
@@ -109,7 +109,7 @@ def max_length(
     ]
 
 
-@reward(kind="length", weight=0.5, range=(-1.0, 0.0))
+@reward(kind="length", weight=0.5, range=(-1.0, 0.0), scope="row")
 def soft_overlong(
     completions: list[Any],
     completion_ids: list[Any],

@@ -22,7 +22,7 @@ _CELLS = re.compile(r"(?:[ \t]*+:?+-++:?+[ \t]*+(?:\||\Z))++")
 _MOST_SPANS = 50
 
 
-@reward(kind="format", weight=0.5, range=(0.0, 1.0))
+@reward(kind="format", weight=0.5, range=(0.0, 1.0), scope="row")
 def markdown_format(
     completions: list[Any],
     *,

@@ -13,7 +13,7 @@ from rewards.marks import reward
 _MOST_SPANS = 50
 
 
-@reward(kind="format", weight=0.5, range=(0.0, 1.0))
+@reward(kind="format", weight=0.5, range=(0.0, 1.0), scope="row")
 def pattern_format(
     completions: list[Any],
     *,

@@ -17,7 +17,7 @@ _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\s\u3040-\u30ff\u3400-\u9fff
 UNITS = ("words", "tokens")
 
 
-@reward(kind="style", weight=0.3, range=(-1.0, 0.0))
+@reward(kind="style", weight=0.3, range=(-1.0, 0.0), scope="row")
 def repetition_penalty(
     completions: list[Any],
     completion_ids: Any = None,

@@ -6,11 +6,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rewards.credits import recording
+from rewards.library.choice import multiple_choice
 from rewards.library.exact import exact_match
+from rewards.library.maths import maths_equal
 from rewards.library.numeric import numeric
 from rewards.library.parameters import one_of
 
-GRADERS: dict[str, Callable[..., list[float | None]]] = {"exact_match": exact_match, "numeric": numeric}
+GRADERS: dict[str, Callable[..., list[float | None]]] = {
+    "exact_match": exact_match,
+    "maths_equal": maths_equal,
+    "multiple_choice": multiple_choice,
+    "numeric": numeric,
+}
 """The members that may judge, by name."""
 
 

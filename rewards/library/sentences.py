@@ -17,6 +17,8 @@ _END = re.compile(
 )
 _LONGEST = 24
 """Characters looked at for the word before a full stop."""
+_INDENT = 80
+"""And before that, for the beginning of the line."""
 
 _ABBREVIATIONS = (
     "mr mrs ms dr prof sr jr st ave blvd rd mt ft vs etc e.g i.e cf al fig nos vol pp p ed eds inc ltd co corp dept "
@@ -35,38 +37,28 @@ def sentence_spans(text: str) -> list[Span]:
     spans = []
     start = 0
     for match in _END.finditer(text):
-        if _is_abbreviation(text, match.start(), match.end()):
+        stop, end = match.span()
+        if end - stop == 1 and text[stop] == "." and _is_abbreviation(text, stop):
             continue
-        spans.append((start, match.end()))
-        start = match.end()
-    spans.append((start, len(text)))
-    return [bare for bare in (_stripped(text, *span) for span in spans) if bare[1] > bare[0]]
+        while start < stop and text[start].isspace():
+            start += 1
+        spans.append((start, end))
+        start = end
+    rest = text[start:]
+    bare = rest.strip()
+    if bare:
+        start += len(rest) - len(rest.lstrip())
+        spans.append((start, start + len(bare)))
+    return spans
 
 
-def _is_abbreviation(text: str, stop: int, end: int) -> bool:
-    """Whether a full stop belongs to the word before it."""
-    if end != stop + 1 or text[stop] != "." or not text[end : end + 1]:
+def _is_abbreviation(text: str, stop: int) -> bool:
+    """Whether a full stop belongs to the word before it: at the end of a text it never does."""
+    if stop + 1 == len(text) or not stop or text[stop - 1].isspace():
         return False
-    near = text[max(0, stop - _LONGEST) : stop]
-    words = near.split()
-    if not words or near[-1].isspace():
-        return False
-    bare = words[-1].lstrip("([{\"'\u201c\u2018")
-    if bare.isdecimal():
-        return _only(text, stop - len(words[-1]))
+    word = text[max(0, stop - _LONGEST) : stop].split()[-1]
+    if word.isdecimal():
+        before = text[max(0, stop - len(word) - _INDENT) : stop - len(word)].rstrip(" \t")
+        return not before or before[-1] == "\n"
+    bare = word.lstrip("([{\"'\u201c\u2018")
     return bare.lower() in ABBREVIATIONS or (len(bare) == 1 and bare.isupper() and bare != "I")
-
-
-def _only(text: str, start: int) -> bool:
-    """Whether a word is the first of its line."""
-    near = max(
-        0, start - 80
-    )  # a search to the beginning of a long line, again and again, would take for ever
-    return not text[max(text.rfind("\n", near, start) + 1, near) : start].strip()
-
-
-def _stripped(text: str, start: int, end: int) -> Span:
-    piece = text[start:end]
-    bare = piece.strip()
-    start += len(piece) - len(piece.lstrip()) if bare else 0
-    return start, start + len(bare)

@@ -55,7 +55,7 @@ _FENCE = re.compile(r"^[ \t]*+```", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 
 
-@reward(kind="style", weight=0.3, range=(0.0, 1.0))
+@reward(kind="style", weight=0.3, range=(0.0, 1.0), scope="row")
 def connectives(
     completions: list[Any],
     *,
@@ -91,7 +91,7 @@ def connectives(
     return [_connectives(completion_text(completion), enough, pattern) for completion in completions]
 
 
-@reward(kind="style", weight=0.3, range=(0.0, 1.0))
+@reward(kind="style", weight=0.3, range=(0.0, 1.0), scope="row")
 def reasoning_steps(completions: list[Any], *, enough_steps: int = 3, **columns: Any) -> list[float | None]:
     """Reward reasoning in steps.
 
@@ -115,7 +115,7 @@ def reasoning_steps(completions: list[Any], *, enough_steps: int = 3, **columns:
     return [_steps(completion_text(completion), enough) for completion in completions]
 
 
-@reward(kind="style", weight=0.2, range=(0.0, 1.0))
+@reward(kind="style", weight=0.2, range=(0.0, 1.0), scope="row")
 def citations(completions: list[Any], *, enough_citations: int = 1, **columns: Any) -> list[float | None]:
     """Reward citations.
 
@@ -139,7 +139,7 @@ def citations(completions: list[Any], *, enough_citations: int = 1, **columns: A
     return [_citations(completion_text(completion), enough) for completion in completions]
 
 
-@reward(kind="style", weight=0.5, range=(-1.0, 0.0))
+@reward(kind="style", weight=0.5, range=(-1.0, 0.0), scope="row")
 def forbidden_phrases(
     completions: list[Any], *, unwanted_phrases: Any = PHRASES, tolerated: int = 0, **columns: Any
 ) -> list[float | None]:

@@ -23,7 +23,7 @@ OPENED = ("auto", "always", "never")
 _PARSED = ("reasoning_content", "reasoning", "thinking")
 
 
-@reward(kind="format", weight=0.5, range=(0.0, 1.0))
+@reward(kind="format", weight=0.5, range=(0.0, 1.0), scope="row")
 def think_format(
     completions: list[Any],
     prompts: Any = None,

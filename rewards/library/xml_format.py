@@ -17,7 +17,7 @@ from rewards.marks import reward
 TAGS = ("reasoning", "answer")
 
 
-@reward(kind="format", weight=0.5, range=(0.0, 1.0))
+@reward(kind="format", weight=0.5, range=(0.0, 1.0), scope="row")
 def strict_xml_format(completions: list[Any], *, tag_names: Any = TAGS, **columns: Any) -> list[float | None]:
     r"""Reward the exact layout: each tag on a line of its own, the blocks following each other.
 
@@ -52,7 +52,7 @@ def strict_xml_format(completions: list[Any], *, tag_names: Any = TAGS, **column
     ]
 
 
-@reward(kind="format", weight=0.5, range=(0.0, 1.0))
+@reward(kind="format", weight=0.5, range=(0.0, 1.0), scope="row")
 def soft_xml_format(completions: list[Any], *, tag_names: Any = TAGS, **columns: Any) -> list[float | None]:
     r"""Reward the blocks in their order, whatever the white space.
 

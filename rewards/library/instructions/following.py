@@ -11,16 +11,18 @@ from rewards.credits import credit
 from rewards.library.instructions.kinds import check
 from rewards.library.instructions.verdict import UnreadableInstruction, Verdict
 from rewards.library.parameters import flag
+from rewards.library.references import tell_unread
 from rewards.marks import reward
 
 
-@reward(kind="format", weight=1.0, range=(0.0, 1.0), abstains=True)
+@reward(kind="format", weight=1.0, range=(0.0, 1.0), scope="row", abstains=True)
 def follows_instructions(
     completions: list[Any],
     instruction_id_list: list[Any],
     kwargs: list[Any],
     *,
     require_all: bool = False,
+    log_metric: Any = None,
     **columns: Any,
 ) -> list[float | None]:
     """Reward responses that keep the instructions their prompt gives about form.
@@ -34,6 +36,7 @@ def follows_instructions(
         instruction_id_list: column with a list of kinds, such as "length_constraints:number_words".
         kwargs: column with a list of arguments for each kind, such as {"relation": "at least", "num_words": 300}.
         require_all: pay only where every instruction is kept.
+        log_metric: TRL's; told the share of rows that cannot be scored, where there are any.
 
     Returns:
         A value in [0, 1] per completion; None where there is no instruction, or one that cannot be read (a kind
@@ -50,18 +53,22 @@ def follows_instructions(
     [0.0, 1.0]
     """
     all_needed = flag("follows_instructions", "require_all", require_all)
-    return [
+    scores = [
         _score(completion_text(completion), kinds, arguments, all_needed)
         for completion, kinds, arguments in zip(completions, instruction_id_list, kwargs, strict=True)
     ]
+    tell_unread(log_metric, "follows_instructions", scores)
+    return scores
 
 
 def _score(text: str, kinds: Any, arguments: Any, all_needed: bool) -> float | None:
     try:
         verdicts = verdicts_of(text, kinds, arguments)
-    except UnreadableInstruction:
+    except UnreadableInstruction as error:
+        credit("not scored", 0.0, of=0.0, note=str(error))
         return None
     if not verdicts:
+        credit("not scored", 0.0, of=0.0, note="there is no instruction")
         return None
     kept = sum(verdict.followed for _, verdict in verdicts)
     if all_needed and kept < len(verdicts):
