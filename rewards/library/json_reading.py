@@ -11,7 +11,7 @@ from typing import Any
 from rewards.library.extraction import after_thinking, last_block
 
 SHAPES = ("object", "array", "object or array")
-_FENCE = re.compile(r"^[ \t]*+```[ \t]*+[A-Za-z0-9_+-]*+[ \t]*+\r?$", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*+```[ \t]*+(?P<info>[A-Za-z0-9_+-]*+)[ \t]*+\r?$", re.MULTILINE)
 
 
 class NotJson(ValueError):
@@ -99,7 +99,7 @@ def has_shape(value: Any, shape: str) -> bool:
 
 def _fenced(text: str, fences: list[re.Match[str]], start: int, end: int, alone: bool) -> tuple[int, int]:
     """The inside of the last fence."""
-    if len(fences) % 2:
+    if len(fences) % 2 or fences[-1]["info"]:
         raise NotJson("a fence that is not closed")
     opened, closed = fences[-2], fences[-1]
     if alone and (
