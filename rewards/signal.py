@@ -66,7 +66,8 @@ def _keep(table: Floats, groups: Groups, *, least: int = 1) -> _Kept:
     known = ~np.isnan(table).reshape(len(table), -1).any(axis=1)
     size = np.bincount(codes[known], minlength=int(codes.max(initial=-1)) + 1)
     rows = np.flatnonzero(known & (size[codes] >= least)) if len(codes) else np.empty(0, dtype=np.intp)
-    _, numbered = np.unique(codes[rows], return_inverse=True)
+    present = np.bincount(codes[rows], minlength=len(size)) > 0
+    numbered = (np.cumsum(present) - 1)[codes[rows]]
     return _Kept(rows, numbered, np.bincount(numbered))
 
 
@@ -86,8 +87,10 @@ def _runs(values: npt.ArrayLike, groups: Groups) -> tuple[Codes, npt.NDArray[np.
 
 def _combinations(counts: npt.NDArray[np.int64], chosen: int) -> Floats:
     """C(n, chosen) for each n."""
-    distinct, inverse = np.unique(counts, return_inverse=True)
-    return np.array([float(math.comb(int(count), chosen)) for count in distinct])[inverse]
+    largest = int(counts.max(initial=0))
+    if largest < len(counts):
+        return np.array([float(math.comb(count, chosen)) for count in range(largest + 1)])[counts]
+    return np.array([float(math.comb(int(count), chosen)) for count in counts])
 
 
 # ------------------------------------------------------------------------------- groups without spread
@@ -205,15 +208,15 @@ def scale_dominance(covariance: npt.ArrayLike, weights: npt.ArrayLike) -> Floats
     return np.asarray(loudness / total) if total > 0 else np.full(len(loudness), np.nan)
 
 
-def within_group_correlation(
-    scores: npt.ArrayLike, groups: Groups, *, ranks: bool = False
-) -> Floats:
+def within_group_correlation(scores: npt.ArrayLike, groups: Groups, *, ranks: bool = False) -> Floats:
     """(k, k) correlation of the rewards inside groups, pooled; Spearman's with `ranks`. NaN where one is constant.
 
     Each score is taken relative to its group's mean (with `ranks`: as its rank in the group), so that easy and
-    hard prompts do not pass for agreement between rewards.
+    hard prompts do not pass for agreement between rewards. Two rewards are compared on the rows that both scored.
     """
     table = np.asarray(scores, dtype=np.float64)
+    if np.isnan(table).any() and table.shape[1] > 2:
+        return _pairwise(table, groups, ranks=ranks)
     kept = _keep(table, groups, least=2)
     if not len(kept.size):
         return np.full((table.shape[1], table.shape[1]), np.nan)
@@ -222,6 +225,19 @@ def within_group_correlation(
         for column in range(table.shape[1]):
             table[kept.rows, column] = _ranks_in_groups(table[kept.rows, column], kept.codes)
     return _correlation(kept.centred(table))
+
+
+def _pairwise(table: Floats, groups: Groups, *, ranks: bool) -> Floats:
+    """Each pair of rewards on the rows that both scored, so that one that abstains takes nothing from the others."""
+    count = table.shape[1]
+    result = np.full((count, count), np.nan)
+    for one in range(count):
+        for other in range(one + 1):
+            pair = table[:, [one, other]]
+            result[one, other] = result[other, one] = within_group_correlation(pair, groups, ranks=ranks)[
+                0, 1
+            ]
+    return result
 
 
 def _ranks_in_groups(values: Floats, codes: Codes) -> Floats:
@@ -280,6 +296,46 @@ def distinct_values(values: npt.ArrayLike, groups: Groups) -> float:
     return len(codes) / len(kept.size) if len(kept.size) else math.nan
 
 
+@dataclass(frozen=True)
+class Inside:
+    """One column of scores inside groups of two or more scored rows.
+
+    `dead` is the share of groups with one value only, `ties` the share of pairs with the same value, `distinct`
+    the mean number of different values, `spread` the mean standard deviation (ddof 1). NaN without such groups.
+    """
+
+    dead: float
+    ties: float
+    distinct: float
+    spread: float
+
+
+def inside_groups(values: npt.ArrayLike, groups: Groups) -> Inside:
+    """How far the rows of a group are told apart by one reward, or by the total.
+
+    Args:
+        values: (rows,).
+        groups: the prompt of each row.
+    """
+    table = np.asarray(values, dtype=np.float64)
+    kept = _keep(table, groups, least=2)
+    if not len(kept.size):
+        return Inside(math.nan, math.nan, math.nan, math.nan)
+    own = np.full(len(table), np.nan)
+    own[kept.rows] = table[kept.rows]
+    codes, counts, same = _runs(own, groups)
+    runs = np.bincount(codes, minlength=len(same.size))
+    pairs = float(_combinations(same.size, 2).sum())
+    with np.errstate(invalid="ignore"):
+        variance = np.bincount(kept.codes, kept.centred(table) ** 2) / (kept.size - 1)
+    return Inside(
+        dead=float((runs == 1).mean()),
+        ties=float(_combinations(counts, 2).sum()) / pairs,
+        distinct=float(runs.mean()),
+        spread=float(np.sqrt(variance).mean()),
+    )
+
+
 def at_bounds(values: npt.ArrayLike, low: float, high: float) -> tuple[float, float]:
     """Shares of the scored rows at the declared lower and upper bound. NaN without scored rows."""
     table = np.asarray(values, dtype=np.float64)
@@ -316,9 +372,7 @@ def lexicographic_margin(
 # ------------------------------------------------------------------------------------------- where it pushes
 
 
-def selection_differential(
-    feature: npt.ArrayLike, advantages: npt.ArrayLike, groups: Groups
-) -> float:
+def selection_differential(feature: npt.ArrayLike, advantages: npt.ArrayLike, groups: Groups) -> float:
     """Where training would push a feature of the completions, in standard deviations of the feature.
 
     mean_g Cov_g(A, f) / sd(f), the covariance with 1/n inside each group and sd over all rows. Positive: more of
@@ -362,22 +416,28 @@ def best_of_n(totals: npt.ArrayLike, other: npt.ArrayLike, groups: Groups, n: in
         groups: the prompt of each row; prompts with fewer than n scored completions are left out.
         n: at least 1.
     """
-    both = np.stack([np.asarray(totals, dtype=np.float64), np.asarray(other, dtype=np.float64)], axis=1)
-    kept = _keep(both, groups, least=n)
+    values, own = np.asarray(other, dtype=np.float64), np.asarray(totals, dtype=np.float64)
+    known = ~(np.isnan(values) | np.isnan(own))
+    chance = winning_chance(np.where(known, own, np.nan), groups, n)
     kl = math.log(n) - (n - 1) / n
-    if not len(kept.size):
+    if not chance.any():
         return BestOfN(n, kl, math.nan, math.nan)
-    chance = _chance_to_win(both[kept.rows, 0], kept, n) / len(kept.size)
-    means = chance @ both[kept.rows]
-    return BestOfN(n, kl, float(means[0]), float(means[1]))
+    return BestOfN(n, kl, float(chance[known] @ own[known]), float(chance[known] @ values[known]))
 
 
-def _chance_to_win(values: Floats, kept: _Kept, n: int) -> Floats:
-    """Probability of each row to be the one chosen as the largest of n of its group; ties share.
+def winning_chance(totals: npt.ArrayLike, groups: Groups, n: int) -> Floats:
+    """(rows,) how often each row is the best of n drawn of its prompt, as a share of all draws; ties share.
 
     A run of t equal values above b smaller ones in a group of s wins with C(b + t, n) - C(b, n) of the C(s, n)
-    subsets.
+    subsets. Adds up to 1 over all rows; all zero where no prompt has n scored completions. Its product with any
+    column is what that column would be under the best of n.
     """
+    table = np.asarray(totals, dtype=np.float64)
+    kept = _keep(table, groups, least=n)
+    chance = np.zeros(len(table))
+    if not len(kept.size):
+        return chance
+    values = table[kept.rows]
     order = np.lexsort((values, kept.codes))
     codes, ordered = kept.codes[order], values[order]
     new_group = np.append(True, np.diff(codes) != 0)
@@ -386,9 +446,8 @@ def _chance_to_win(values: Floats, kept: _Kept, n: int) -> Floats:
     first_of_group = np.flatnonzero(new_group)[np.cumsum(new_group) - 1]
     below = starts - first_of_group[starts]
     wins = _combinations(below + tied, n) - _combinations(below, n)
-    share = wins / _combinations(kept.size[codes[starts]], n) / tied
-    chance = np.empty(len(order))
-    chance[order] = np.repeat(share, tied)
+    share = wins / _combinations(kept.size[codes[starts]], n) / tied / len(kept.size)
+    chance[kept.rows[order]] = np.repeat(share, tied)
     return chance
 
 

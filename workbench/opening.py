@@ -46,6 +46,18 @@ def sample_paths(target: Target, manifest: Manifest | None) -> list[Path]:
     return manifest.sample_paths if manifest else []
 
 
+def planned_group_size(manifest: Manifest | None) -> int | None:
+    """Completions of a prompt in the training that a manifest plans; None where it plans none."""
+    if manifest is None or "train" not in manifest.model_fields_set:
+        return None
+    from trainer.presets import PRESETS
+
+    stated = manifest.train.settings.get("num_generations")
+    preset = PRESETS.get(manifest.train.preset)
+    size = stated if stated is not None else preset.settings.get("num_generations") if preset else None
+    return size if isinstance(size, int) and size > 1 else None
+
+
 def no_samples(target: Target, manifest: Manifest | None) -> str:
     """The sentence for a target without samples."""
     if manifest is not None:

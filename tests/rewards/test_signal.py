@@ -209,3 +209,35 @@ def test_repetition_counts_repeated_trigrams() -> None:
     assert signal.repetition("a b c d") == 0.0
     assert signal.repetition("a b c a b c") == pytest.approx(0.25)
     assert signal.repetition("") == 0.0
+
+
+@given(st.lists(VALUES, min_size=1, max_size=4))
+def test_inside_groups_counts_group_by_group(groups: list[list[float]]) -> None:
+    rows = [(value, name) for name, values in enumerate(groups) for value in values]
+    seen = signal.inside_groups([value for value, _ in rows], [name for _, name in rows])
+    pairs = [pair for values in groups for pair in itertools.combinations(values, 2)]
+    assert seen.dead == pytest.approx(statistics.mean(len(set(values)) == 1 for values in groups))
+    assert seen.ties == pytest.approx(statistics.mean(a == b for a, b in pairs))
+    assert seen.distinct == pytest.approx(statistics.mean(len(set(values)) for values in groups))
+    assert seen.spread == pytest.approx(statistics.mean(statistics.stdev(values) for values in groups))
+
+
+def test_inside_groups_leaves_out_single_rows_and_rows_without_score() -> None:
+    seen = signal.inside_groups([1.0, 2.0, math.nan, 3.0, 3.0], ["a", "b", "b", "c", "c"])
+    assert (seen.dead, seen.ties, seen.distinct, seen.spread) == (1.0, 1.0, 1.0, 0.0)
+    assert math.isnan(signal.inside_groups([1.0, math.nan], ["a", "a"]).dead)
+
+
+def test_two_rewards_correlate_on_the_rows_that_both_scored() -> None:
+    scores = np.array(
+        [[0.0, 1.0, math.nan], [1.0, 0.0, math.nan], [math.nan, 0.0, 0.0], [math.nan, 1.0, 2.0]]
+    )
+    found = signal.within_group_correlation(scores, ["a", "a", "b", "b"])
+    assert (found[0, 1], found[1, 2]) == (pytest.approx(-1), pytest.approx(1))
+    assert math.isnan(found[0, 2])
+
+
+def test_groups_may_be_given_as_numbers() -> None:
+    values = [1.0, 1.0, 0.0, 2.0]
+    numbers = np.array([5, 5, 0, 0], dtype=np.intp)
+    assert signal.tied_pairs(values, numbers) == signal.tied_pairs(values, ["x", "x", "y", "y"]) == 0.5

@@ -17,7 +17,7 @@ def score(
         list[Path] | None,
         typer.Option("--samples", help="Completions to score; default: those of the manifest."),
     ] = None,
-    format: Annotated[str, typer.Option("--format", help="text, jsonl, csv or parquet.")] = "text",
+    format: Annotated[str, typer.Option("--format", help="text, jsonl, csv, parquet or html.")] = "text",
     out: Annotated[
         Path | None, typer.Option("--out", help="Write there instead of to standard output.")
     ] = None,
@@ -31,7 +31,7 @@ def score(
     """Score completions with every reward, add up totals, and compute the advantages TRL would give."""
     from rewards.errors import UsageError
     from workbench.cli.printing import notes_to_stderr, progress_bar, write_output
-    from workbench.opening import open_target
+    from workbench.opening import open_target, planned_group_size
     from workbench.reports import score_report
     from workbench.scoring import score as score_samples
     from workbench.tokenizing import tokenizer_for
@@ -53,7 +53,8 @@ def score(
             progress=progress,
         )
     notes_to_stderr([*table.notes, *score_report.printing_notes(table)])
-    write_output(score_report.FORMATS[format](table, opened.samples), out)
+    scored = score_report.Scored(table, opened.samples, planned_group_size(opened.manifest))
+    write_output(score_report.FORMATS[format](scored), out)
 
 
 def parse_weights(text: str) -> dict[str, float]:

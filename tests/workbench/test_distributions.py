@@ -1,0 +1,154 @@
+"""Distributions of a score table: counted by hand, and against `rewards.signal`."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+
+import numpy as np
+import pytest
+
+from rewards import signal
+from tests.workbench.tables import table
+from workbench.distributions import Distributions, distributions
+from workbench.features import Features, features_of
+
+NAN = math.nan
+
+
+def small() -> Distributions:
+    """Two groups of three; `right` decides, `neat` abstains once."""
+    return distributions(
+        table(
+            {"right": [1, 0, 0, 1, 1, 1], "neat": [0.5, 0.5, 0, 1, NAN, 1]},
+            ["a", "a", "a", "b", "b", "b"],
+            weights=[2.0, 1.0],
+            right={"range": (0.0, 1.0), "kind": "correctness"},
+            neat={"range": (0.0, 1.0), "abstains": True},
+        )
+    )
+
+
+@pytest.mark.guide("G24")
+def test_a_reward_is_counted_over_all_rows() -> None:
+    neat = small().rewards[1]
+    assert (neat.rows, neat.numbers, neat.none, neat.failed) == (6, 5, 1, 0)
+    assert (neat.mean, neat.quantiles[0], neat.quantiles[3], neat.quantiles[-1]) == (0.6, 0.0, 0.5, 1.0)
+    assert (neat.at_low, neat.at_high, neat.distinct) == (0.2, 0.4, 3)
+    assert neat.histogram is not None
+    assert (neat.histogram.values, neat.histogram.counts) == ((0.0, 0.5, 1.0), (1, 2, 2))
+
+
+@pytest.mark.guide("G2")
+def test_inside_groups_only_differences_count() -> None:
+    right, neat = small().rewards
+    assert (right.dead, neat.dead) == (0.5, 0.5)
+    assert right.ties == pytest.approx(4 / 6)
+    assert right.spread == pytest.approx(math.sqrt(1 / 3) / 2)
+
+
+def test_groups_say_which_of_them_teach_nothing() -> None:
+    found = distributions(table({"r": [1, 0, 1, 1, 5]}, ["a", "a", "b", "b", "alone"]))
+    assert [(group.name, group.rows, group.dead) for group in found.groups] == [
+        ("a", 2, False),
+        ("b", 2, True),
+        ("alone", 1, False),
+    ]
+    assert (found.signal.groups, found.signal.dead, found.signal.sizes) == (2, 1, (1, 2))
+
+
+@pytest.mark.guide("G8")
+def test_shares_add_up_to_one_with_abstentions_counted_as_nothing() -> None:
+    found = small()
+    assert sum(found.between.share) == pytest.approx(1)
+    assert found.between.correlation[0][1] == found.between.correlation[1][0]
+
+
+def test_many_values_are_binned_over_the_declared_range() -> None:
+    values = np.linspace(0.2, 0.8, 50)
+    found = distributions(table({"r": list(values)}, ["g"] * 50, r={"range": (0.0, 1.0)}))
+    histogram = found.rewards[0].histogram
+    assert histogram is not None
+    assert (histogram.low, histogram.high, histogram.values) == (0.0, 1.0, None)
+    assert (sum(histogram.counts), histogram.counts[0]) == (50, 0)
+
+
+def test_a_reward_without_any_number_is_no_error() -> None:
+    found = distributions(table({"r": [NAN, NAN], "s": [0.0, 1.0]}, ["g", "g"]))
+    empty = found.rewards[0]
+    assert (empty.numbers, empty.histogram, empty.quantiles) == (0, None, ())
+    assert math.isnan(empty.mean)
+    json.dumps(found.to_json(), allow_nan=False)
+
+
+@pytest.mark.guide("G3")
+def test_the_margin_tells_that_lesser_rewards_can_outweigh_the_answer() -> None:
+    weights = [0.5, 1.0]
+    found = distributions(
+        table({"correctness": [0, 1, 1], "format": [0, 1, 0]}, ["g"] * 3, weights=weights)
+    ).margin
+    assert found is not None
+    assert (found.reward, found.declared, found.margin) == ("correctness", False, -0.5)
+
+
+def test_labels_are_foretold_like_rewards() -> None:
+    labels = ["right", "wrong", "hack", "right"]
+    found = distributions(table({"long": [0, 1, 1, 0]}, ["a", "a", "b", "b"], labels=labels))
+    assert found.signal.pushes["labelled right"] < 0
+    assert [best.others["labelled right"] for best in found.signal.best_of] == [0.5, 0.0]
+    assert [(part.name, part.rows, part.means["long"]) for part in found.labels] == [
+        ("right", 2, 0.0),
+        ("wrong", 1, 1.0),
+        ("hack", 1, 1.0),
+    ]
+
+
+def test_planned_groups_larger_than_the_samples_are_not_foretold() -> None:
+    scores = table({"r": [0, 1, 1, 1]}, ["g"] * 4)
+    assert math.isnan(distributions(scores, group_size=8).signal.planned_dead)
+    assert distributions(scores, group_size=3).signal.planned_dead == pytest.approx(1 / 4)
+
+
+def test_other_weights_give_what_a_fresh_look_gives() -> None:
+    rng = np.random.default_rng(0)
+    scores = table(
+        {"a": list(rng.integers(0, 2, 40)), "b": list(rng.random(40))}, [str(row // 4) for row in range(40)]
+    )
+    features = features_of(["x" * int(row) for row in rng.integers(1, 50, 40)], scores.groups)
+    again = scores.reweighted({"a": 3.0, "b": 0.1})
+    quick = distributions(again, features, before=distributions(scores, features))
+    assert quick == distributions(again, features)
+
+
+def test_normalised_rewards_share_alike_whatever_their_scale() -> None:
+    columns = {"small": [0.0, 0.01, 0.02, 0.0], "large": [100.0, 0.0, 50.0, 0.0]}
+    found = distributions(table(columns, ["a", "a", "b", "b"], aggregation="normalize_then_sum"))
+    assert found.between.share == pytest.approx((0.5, 0.5), abs=0.02)
+
+
+@pytest.mark.guide("G2")
+def test_quantities_are_those_of_signal() -> None:
+    rng = np.random.default_rng(1)
+    groups = [str(row // 8) for row in range(160)]
+    scores = table({"correct": list(rng.integers(0, 2, 160).astype(float))}, groups)
+    length = rng.random(160)
+    found = distributions(scores, Features({"length": length}), group_size=4).signal
+    assert found.planned_dead == signal.dead_probability(scores.totals, groups, 4)
+    assert found.pushes["length"] == pytest.approx(
+        signal.selection_differential(length, scores.advantages, groups)
+    )
+    assert found.best_of[-1].total == pytest.approx(
+        signal.best_of_n(scores.totals, scores.totals, groups, 8).total
+    )
+    assert found.support == pytest.approx(signal.support(scores.scores[:, 0], groups, found.support_k))
+
+
+def test_twenty_thousand_rows_are_reweighted_in_a_moment() -> None:
+    rng = np.random.default_rng(2)
+    groups = [str(row // 8) for row in range(20_000)]
+    scores = table({name: list(rng.integers(0, 5, 20_000) / 4) for name in "abc"}, groups)
+    before = distributions(scores)
+    began = time.process_time()
+    distributions(scores.reweighted({"a": 0.0}), before=before)
+    assert time.process_time() - began < 0.5  # about 0.07 on a quiet machine

@@ -1,0 +1,41 @@
+"""Parts of the samples: by value, by number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rewards.errors import UsageError
+from tests.workbench.tables import samples, table
+from workbench.slices import by_column, length_bins, slices
+
+SCORES = table({"r": [1.0, 0.0, 1.0, 1.0]}, ["a", "a", "b", "b"])
+
+
+def test_values_are_sliced_and_missing_ones_left_out() -> None:
+    found = slices(SCORES, ["x", "y", None, "x"])
+    assert [(part.name, part.rows, part.means["r"]) for part in found] == [("x", 2, 1.0), ("y", 1, 0.0)]
+    assert found[0].advantage == pytest.approx(0.7070 / 2, abs=1e-3)
+
+
+def test_a_column_of_few_numbers_has_a_slice_for_each() -> None:
+    found = by_column(SCORES, samples(["", "", "", ""], level=[1, 2, 1, 2]), "level")
+    assert [(part.name, part.means["r"]) for part in found] == [("1", 1.0), ("2", 0.5)]
+
+
+def test_a_column_of_lists_is_sliced_by_what_it_shows() -> None:
+    found = by_column(SCORES, samples(["", "", "", ""], tags=[["a"], ["a"], [], []]), "tags")
+    assert [(part.name, part.rows) for part in found] == [("['a']", 2), ("[]", 2)]
+
+
+def test_numbers_are_cut_into_parts_of_equal_size() -> None:
+    scores = table({"r": list(range(80))}, ["g"] * 80)
+    parts = length_bins(scores, np.arange(80.0), bins=4)
+    assert [part.rows for part in parts] == [20, 20, 20, 20]
+    assert (parts[0].low, parts[-1].high) == (0.0, 79.0)
+    assert [part.rows for part in length_bins(scores, np.full(80, 7.0))] == [80]
+
+
+def test_a_column_that_is_not_there_is_told() -> None:
+    with pytest.raises(UsageError, match="no column 'level'; the columns are answer"):
+        by_column(SCORES, samples(["", "", "", ""], answer=["1"] * 4), "level")

@@ -1,0 +1,505 @@
+"""How scores are distributed: each reward and the total, inside groups, between rewards, against length and labels.
+
+`distributions` turns a score table into one frozen record; every face (the summary of `score`, its page, the
+app, notebooks) only shows it. What GRPO learns from are differences inside groups, so whatever can be said
+inside groups is said there; formulas are those of `rewards.signal`. Nothing is scored here: other weights are
+`distributions(table.reweighted(...), features)` again, a matter of milliseconds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rewards import signal
+from rewards.contract import Status
+from rewards.groups import EPSILON, group_statistics
+from workbench.kinds import suggested_kind
+from workbench.slices import Slice, length_bins, slices
+
+if TYPE_CHECKING:
+    from workbench.features import Features
+    from workbench.scoring import ScoreTable
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.intp]
+
+QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+SEVERAL = 12
+"""Up to so many different values each is a bar of its own."""
+
+BINS = 24
+SIZES = (2, 4, 8, 16, 32)
+"""Group sizes that are foretold where the samples have enough completions a prompt."""
+
+EXACTLY = 1e-9
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Bars of equal width over [low, high], or one for each of `values` where there are few."""
+
+    low: float
+    high: float
+    counts: tuple[int, ...]
+    values: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """One reward, or the total, over all rows and inside groups.
+
+    `numbers` of `rows` are finite; the others abstained (`none`), were `nan`, `infinite` or `failed`.
+    `quantiles` belong to `QUANTILES`; `distinct` counts different values, `commonest` has the share
+    `commonest_share`; `at_low` and `at_high` are the shares at the declared `bounds`. Inside groups: `dead` is the
+    share of groups (of two or more) in which all have the same value, `ties` the share of pairs with the same
+    value, `spread` the mean standard deviation, `with_length` the correlation with the completion's length.
+    NaN where a quantity has nothing to be computed from.
+    """
+
+    name: str
+    weight: float | None
+    rows: int
+    numbers: int
+    none: int
+    nan: int
+    infinite: int
+    failed: int
+    mean: float
+    deviation: float
+    quantiles: tuple[float, ...]
+    distinct: int
+    commonest: float
+    commonest_share: float
+    histogram: Histogram | None
+    bounds: tuple[float, float] | None
+    at_low: float
+    at_high: float
+    dead: float
+    ties: float
+    spread: float
+    with_length: float
+
+
+@dataclass(frozen=True)
+class Between:
+    """How the rewards stand to each other inside groups, in what the trainer adds up.
+
+    `correlation` (k, k) inside groups, `across` (k, k) of the groups' means; for each reward its `share` of the
+    variance of the total inside groups (they add up to 1), its `loudness` (weight times spread, as a share) and
+    its `influence` (covariance with the advantage). NaN where something never varies.
+    """
+
+    names: tuple[str, ...]
+    correlation: tuple[tuple[float, ...], ...]
+    across: tuple[tuple[float, ...], ...]
+    share: tuple[float, ...]
+    loudness: tuple[float, ...]
+    influence: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Margin:
+    """Whether the other rewards together can outweigh one step of the primary one.
+
+    `reward` is the primary one, `declared` if its kind was declared and not read from its name; `step` is the
+    smallest difference between two of its values. At or below 0 a worse answer can outrank a better one.
+    """
+
+    reward: str
+    declared: bool
+    step: float
+    margin: float
+
+
+@dataclass(frozen=True)
+class Signal:
+    """What training could learn from groups like these.
+
+    `dead` of `groups` (of two or more completions) have no spread; `dead_at` maps a group size to the share that
+    would have none; `planned` is the group size of training and `planned_dead` its share, NaN where the samples
+    have too few completions a prompt. `advantage` is the mean |advantage|, `distinct` the mean number of different
+    totals in a group. `pushes` says for each reward and feature where training would push it, in standard
+    deviations. `best_of` has for each n the expected total and rewards of the best of n by total.
+    `support` is pass@k - pass@1 of the primary reward for the largest k.
+    """
+
+    groups: int
+    sizes: tuple[int, ...]
+    dead: int
+    dead_at: dict[int, float]
+    planned: int | None
+    planned_dead: float
+    advantage: float
+    distinct: float
+    pushes: dict[str, float]
+    best_of: tuple[Best, ...]
+    support: float
+    support_k: int
+
+
+@dataclass(frozen=True)
+class Best:
+    """Expected values of the best of `n` completions by total; `kl` is its distance from the policy in nats."""
+
+    n: int
+    kl: float
+    total: float
+    others: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Group:
+    """One group: its rows, the mean and spread of its totals, and whether it teaches nothing."""
+
+    name: str
+    rows: int
+    mean: float
+    spread: float
+    dead: bool
+
+
+@dataclass(frozen=True)
+class Distributions:
+    """Everything `score` shows of a table beside its rows. See the parts."""
+
+    rewards: tuple[Distribution, ...]
+    total: Distribution
+    groups: tuple[Group, ...]
+    between: Between
+    signal: Signal
+    margin: Margin | None
+    labels: tuple[Slice, ...]
+    lengths: tuple[Slice, ...]
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def columns(self) -> tuple[Distribution, ...]:
+        """The rewards and the total."""
+        return (*self.rewards, self.total)
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready: NaN is null, infinities are "inf" and "-inf"."""
+        plain = _strict(asdict(self))
+        assert isinstance(plain, dict)
+        return plain
+
+
+def distributions(
+    table: ScoreTable,
+    features: Features | None = None,
+    *,
+    group_size: int | None = None,
+    before: Distributions | None = None,
+) -> Distributions:
+    """The distributions of a score table.
+
+    Args:
+        table: the scores, under the weights they have.
+        features: what is known of the completions' texts; None: nothing about lengths and features.
+        group_size: completions of a prompt in training, where that is known.
+        before: the distributions of the same scores under other weights; what does not depend on weights is
+            taken over from them.
+    """
+    names = tuple(table.names)
+    codes = _codes(table.groups)
+    finite = np.where(np.isfinite(table.scores), table.scores, np.nan)
+    total = np.where(np.isfinite(table.totals), table.totals, np.nan)
+    lengths = features.values.get("length") if features is not None else None
+    if before is None:
+        with_length = _with_length(finite, lengths, codes)
+        rewards = tuple(
+            _distribution(
+                name, table.weights[at], table.scores[:, at], table.status[:, at],
+                table.description.rewards[at].entry.range, codes, with_length[at],
+            )
+            for at, name in enumerate(names)
+        )  # fmt: skip
+    else:
+        rewards = tuple(
+            replace(reward, weight=weight)
+            for reward, weight in zip(before.rewards, table.weights, strict=True)
+        )
+    total_with_length = _with_length(total[:, None], lengths, codes)[0]
+    of_total = _distribution("total", None, table.totals, None, None, codes, total_with_length)
+    statistics = group_statistics(table.scores, list(table.weights), table.groups)
+    dead = statistics.zero_spread & (statistics.size > 1)
+    groups = tuple(
+        Group(str(name), int(rows), float(mean), float(spread), bool(flat))
+        for name, rows, mean, spread, flat in zip(
+            statistics.names, statistics.size, statistics.mean, statistics.spread, dead, strict=True
+        )
+    )
+    primary, declared = _primary(table)
+    return Distributions(
+        rewards=rewards,
+        total=of_total,
+        groups=groups,
+        between=_between(table, finite, codes, before),
+        signal=_signal(table, finite, total, codes, groups, features, primary, group_size),
+        margin=_margin(table, finite, rewards, primary, declared),
+        labels=tuple(slices(table, table.labels, ("right", "partial", "wrong", "hack"))),
+        lengths=tuple(length_bins(table, lengths)) if lengths is not None else (),
+        notes=features.notes if features is not None else (),
+    )
+
+
+def _codes(groups: Sequence[str]) -> Codes:
+    numbers: dict[str, int] = {}
+    return np.fromiter((numbers.setdefault(group, len(numbers)) for group in groups), np.intp, len(groups))
+
+
+# ------------------------------------------------------------------------------------------- one column
+
+
+def _distribution(
+    name: str,
+    weight: float | None,
+    values: Floats,
+    status: npt.NDArray[np.uint8] | None,
+    bounds: tuple[float, float] | None,
+    codes: Codes,
+    with_length: float,
+) -> Distribution:
+    finite = values[np.isfinite(values)]
+    different, counts = np.unique(finite, return_counts=True)
+    most = int(counts.argmax()) if len(counts) else -1
+    infinite = int(np.isinf(values).sum())
+    abstained, nan, failed = _without_number(values, status)
+    at_low, at_high = signal.at_bounds(finite, *bounds) if bounds else (math.nan, math.nan)
+    inside = signal.inside_groups(np.where(np.isfinite(values), values, np.nan), codes)
+    return Distribution(
+        name=name,
+        weight=weight,
+        rows=len(values),
+        numbers=len(finite),
+        none=abstained,
+        nan=nan,
+        infinite=infinite,
+        failed=failed,
+        mean=float(finite.mean()) if len(finite) else math.nan,
+        deviation=float(finite.std(ddof=1)) if len(finite) > 1 else math.nan,
+        quantiles=tuple(float(value) for value in np.quantile(finite, QUANTILES)) if len(finite) else (),
+        distinct=len(different),
+        commonest=float(different[most]) if most >= 0 else math.nan,
+        commonest_share=float(counts[most]) / len(finite) if most >= 0 else math.nan,
+        histogram=_histogram(finite, different, counts, bounds),
+        bounds=bounds,
+        at_low=at_low,
+        at_high=at_high,
+        dead=inside.dead,
+        ties=inside.ties,
+        spread=inside.spread,
+        with_length=with_length,
+    )
+
+
+def _with_length(table: Floats, lengths: Floats | None, codes: Codes) -> list[float]:
+    """The correlation of each column with the length of the completion, inside groups."""
+    if lengths is None:
+        return [math.nan] * table.shape[1]
+    both = np.column_stack([table, lengths])
+    return [float(value) for value in signal.within_group_correlation(both, codes)[-1, :-1]]
+
+
+def _without_number(values: Floats, status: npt.NDArray[np.uint8] | None) -> tuple[int, int, int]:
+    if status is None:
+        return int(np.isnan(values).sum()), 0, 0
+    return (
+        int((status == Status.ABSTAINED).sum()),
+        int((status == Status.NAN).sum()),
+        int((status >= Status.WRONG_TYPE).sum()),
+    )
+
+
+def _histogram(
+    finite: Floats,
+    different: Floats,
+    counts: npt.NDArray[np.int64],
+    bounds: tuple[float, float] | None,
+) -> Histogram | None:
+    if not len(finite):
+        return None
+    low, high = float(different[0]), float(different[-1])
+    if bounds is not None:
+        low, high = min(low, bounds[0]), max(high, bounds[1])
+    if len(different) <= SEVERAL:
+        values = tuple(float(value) for value in different)
+        return Histogram(low, high, tuple(int(count) for count in counts), values)
+    bars, _ = np.histogram(different, bins=BINS, range=(low, high), weights=counts)
+    return Histogram(low, high, tuple(int(bar) for bar in bars))
+
+
+# ------------------------------------------------------------------------------------------ all together
+
+
+def _between(table: ScoreTable, finite: Floats, codes: Codes, before: Distributions | None) -> Between:
+    advantages = np.where(np.isfinite(table.advantages), table.advantages, np.nan)
+    if table.description.aggregation == "normalize_then_sum":
+        finite = _in_units_of_spread(finite, codes)
+    # an abstention adds 0 to a total, and a row on which all abstain has none
+    added = np.where(np.isnan(finite) & ~np.isnan(finite).all(axis=1, keepdims=True), 0.0, finite)
+    shares = signal.signal_shares(added, table.weights, advantages, codes)
+    return Between(
+        names=tuple(table.names),
+        correlation=before.between.correlation
+        if before is not None
+        else _rows(signal.within_group_correlation(finite, codes)),
+        across=before.between.across
+        if before is not None
+        else _rows(signal.between_group_correlation(finite, codes)),
+        share=_floats(shares.share),
+        loudness=_floats(signal.scale_dominance(shares.covariance, table.weights)),
+        influence=_floats(shares.influence),
+    )
+
+
+def _in_units_of_spread(finite: Floats, codes: Codes) -> Floats:
+    """Each reward as it is added up under `normalize_then_sum`: around its group's mean, by its group's deviation."""
+    known = ~np.isnan(finite)
+    plain = np.where(known, finite, 0.0)
+    result = np.full(finite.shape, np.nan)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for at in range(finite.shape[1]):
+            count = np.bincount(codes, known[:, at])
+            centred = finite[:, at] - (np.bincount(codes, plain[:, at]) / count)[codes]
+            squares = np.bincount(codes, np.where(known[:, at], centred**2, 0.0))
+            result[:, at] = centred / (np.sqrt(squares / (count - 1)) + EPSILON)[codes]
+    return result
+
+
+def _signal(
+    table: ScoreTable,
+    finite: Floats,
+    total: Floats,
+    codes: Codes,
+    groups: tuple[Group, ...],
+    features: Features | None,
+    primary: int | None,
+    planned: int | None,
+) -> Signal:
+    several = [group for group in groups if group.rows > 1]
+    sizes = sorted({group.rows for group in groups})
+    largest = sizes[-1] if sizes else 0
+    foretold = [size for size in SIZES if size <= largest]
+    support, k = math.nan, 0
+    if primary is not None and foretold:
+        passed, k = _passed(table, finite, primary), foretold[-1]
+        support = signal.support(passed, codes, k)
+    return Signal(
+        groups=len(several),
+        sizes=tuple(sizes),
+        dead=sum(group.dead for group in several),
+        dead_at={size: signal.dead_probability(total, codes, size) for size in foretold},
+        planned=planned,
+        planned_dead=signal.dead_probability(total, codes, planned) if planned and planned > 1 else math.nan,
+        advantage=float(np.abs(table.advantages).mean()) if len(table) else math.nan,
+        distinct=signal.distinct_values(total, codes),
+        pushes=_pushes(table, finite, codes, features),
+        best_of=tuple(_best(table, finite, total, codes, n) for n in (1, *foretold)) if foretold else (),
+        support=support,
+        support_k=k,
+    )
+
+
+def _pushes(table: ScoreTable, finite: Floats, codes: Codes, features: Features | None) -> dict[str, float]:
+    columns: dict[str, Floats] = {name: finite[:, at] for at, name in enumerate(table.names)}
+    if features is not None:
+        columns |= {name: values for name, values in features.values.items() if name not in columns}
+    oracle = _oracle(table.labels)
+    if oracle is not None:
+        columns.setdefault("labelled right", oracle)
+    return {
+        name: signal.selection_differential(values, table.advantages, codes)
+        for name, values in columns.items()
+    }
+
+
+def _oracle(labels: Sequence[str | None]) -> Floats | None:
+    """1 for rows labelled right, 0 for wrong and hack, NaN for others; None where nothing is known."""
+    worth = {"right": 1.0, "wrong": 0.0, "hack": 0.0}
+    values = np.array([math.nan if label is None else worth.get(label, math.nan) for label in labels])
+    return values if len(set(values[~np.isnan(values)].tolist())) > 1 else None
+
+
+def _best(table: ScoreTable, finite: Floats, total: Floats, codes: Codes, n: int) -> Best:
+    columns = {name: finite[:, at] for at, name in enumerate(table.names)}
+    oracle = _oracle(table.labels)
+    if oracle is not None:
+        columns.setdefault("labelled right", oracle)
+    chance = signal.winning_chance(total, codes, n)
+    known = chance > 0
+    others = {
+        name: signal.best_of_n(total, values, codes, n).other
+        if np.isnan(values[known]).any()
+        else float(chance[known] @ values[known])
+        for name, values in columns.items()
+    }
+    own = float(chance[known] @ total[known]) if known.any() else math.nan
+    return Best(n, math.log(n) - (n - 1) / n, own, others)
+
+
+def _primary(table: ScoreTable) -> tuple[int | None, bool]:
+    """The reward that says whether an answer is right: by declared kind, else by name, else the only one."""
+    kinds = [reward.entry.kind for reward in table.description.rewards]
+    for at, kind in enumerate(kinds):
+        if kind == "correctness":
+            return at, True
+    likely = [
+        at
+        for at, name in enumerate(table.names)
+        if kinds[at] is None and suggested_kind(name) == "correctness"
+    ]
+    if likely:
+        return max(likely, key=lambda at: table.weights[at]), False
+    return (0, False) if len(kinds) == 1 else (None, False)
+
+
+def _passed(table: ScoreTable, finite: Floats, at: int) -> Floats:
+    """1 where a reward paid the most it can, 0 where less, NaN where it gave no number."""
+    declared = table.description.rewards[at].entry.range
+    values = finite[:, at]
+    known = ~np.isnan(values)
+    most = declared[1] if declared else float(values[known].max()) if known.any() else math.nan
+    return np.where(known, (values >= most - EXACTLY) & (most > 0), np.nan)
+
+
+def _margin(
+    table: ScoreTable, finite: Floats, rewards: tuple[Distribution, ...], primary: int | None, declared: bool
+) -> Margin | None:
+    if primary is None or len(rewards) < 2:
+        return None
+    step = signal.smallest_step(finite[:, primary])
+    others = [
+        (table.weights[at], reward.bounds or (reward.quantiles[0], reward.quantiles[-1]))
+        for at, reward in enumerate(rewards)
+        if at != primary and (reward.bounds or reward.quantiles)
+    ]
+    margin = signal.lexicographic_margin(step, table.weights[primary], others)
+    return Margin(table.names[primary], declared, step, margin)
+
+
+# --------------------------------------------------------------------------------------------- plain values
+
+
+def _floats(values: Floats) -> tuple[float, ...]:
+    return tuple(float(value) for value in values)
+
+
+def _rows(values: Floats) -> tuple[tuple[float, ...], ...]:
+    return tuple(_floats(row) for row in values)
+
+
+def _strict(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else "inf" if value > 0 else "-inf"
+    if isinstance(value, dict):
+        return {str(key): _strict(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_strict(item) for item in value]
+    return value

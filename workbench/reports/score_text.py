@@ -1,0 +1,257 @@
+"""The summary of a score table for a terminal: what the rewards pay, and what training would learn from it."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections import Counter
+
+import numpy as np
+
+from rewards.contract import completion_text
+from workbench.distributions import Distribution, Distributions, Histogram
+from workbench.samples import Samples
+from workbench.scoring import ScoreTable
+from workbench.slices import Slice
+
+_BARS = " ▁▂▃▄▅▆▇█"
+_WIDTH = 12
+_ROWS = 3
+"""Best and worst rows shown."""
+
+_FAILURES = 10
+_COLUMNS = 118
+
+
+def summary(table: ScoreTable, samples: Samples, found: Distributions) -> str:
+    """Rewards, groups, failures, labels, best and worst rows."""
+    sources = ", ".join(path.name for path in samples.sources)
+    groups = len(found.groups)
+    title = f"{table.description.name}  {len(table)} completions in {groups} group{'s' * (groups != 1)}  {sources}"
+    blocks = [
+        [title.rstrip()],
+        _rewards(table, found),
+        _inside(found),
+        _signal(found),
+        failures(table),
+        _labels(found),
+        _lengths(found),
+        _extremes(table, samples),
+        [f"note: {note}" for note in found.notes],
+    ]
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+# ------------------------------------------------------------------------------------------------ tables
+
+
+def _rewards(table: ScoreTable, found: Distributions) -> list[str]:
+    width = _name_width(found)
+    head = f"{'reward':<{width}}  weight     mean       sd      min   median      max  at bounds  none  fail"
+    lines = [f"{head}      ms  distribution"]
+    for column in found.columns:
+        weight = "" if column.weight is None else f"{column.weight:g}"
+        quantiles = dict(zip((0, 5, 25, 50, 75, 95, 100), column.quantiles, strict=False))
+        numbers = (column.mean, column.deviation, *(quantiles.get(at, math.nan) for at in (0, 50, 100)))
+        own = f"{table.seconds[column.name] * 1000:.0f}" if column.name in table.seconds else ""
+        lines.append(
+            f"{column.name:<{width}}  {weight:>6} {' '.join(f'{_number(value):>8}' for value in numbers)}"
+            f"  {_at_bounds(column):>9}  {_count(column.none + column.nan):>4}  {_count(column.failed):>4}"
+            f"  {own:>6}  {histogram(column.histogram)}".rstrip()
+        )
+    return lines
+
+
+def _name_width(found: Distributions) -> int:
+    return max(len(name) for name in [*(column.name for column in found.columns), "inside groups"])
+
+
+def _number(value: float) -> str:
+    """Up to three decimals and eight characters.
+
+    >>> _number(0.5), _number(1234567.0), _number(float("nan"))
+    ('0.5', '1.23e+06', '-')
+    """
+    if math.isnan(value):
+        return "-"
+    text = f"{value:.3f}".rstrip("0").rstrip(".")
+    return text if len(text) <= 8 else f"{value:.3g}"
+
+
+def _count(value: int) -> str:
+    return str(value) if value else "-"
+
+
+def percent(value: float) -> str:
+    """A share in whole percent; nothing that exists is shown as 0 %, nothing that lacks as 100 %.
+
+    >>> percent(0.004), percent(0.996), percent(0.5), percent(float("nan"))
+    ('<1%', '>99%', '50%', '-')
+    """
+    if math.isnan(value):
+        return "-"
+    if 0 < value < 0.01:
+        return "<1%"
+    if 0.99 < value < 1:
+        return ">99%"
+    return f"{value:.0%}"
+
+
+def _at_bounds(column: Distribution) -> str:
+    return "" if column.bounds is None else f"{percent(column.at_low)} {percent(column.at_high)}"
+
+
+def histogram(bars: Histogram | None) -> str:
+    """A distribution as twelve bars between its ends, labelled at both.
+
+    >>> histogram(Histogram(0.0, 1.0, (3, 1), (0.0, 1.0)))
+    '0 █          ▃ 1'
+    """
+    if bars is None:
+        return ""
+    if bars.low == bars.high:
+        return f"all {bars.low:g}"
+    counts = np.zeros(_WIDTH)
+    places = bars.values or np.linspace(bars.low, bars.high, len(bars.counts) + 1)[:-1]
+    for place, count in zip(places, bars.counts, strict=True):
+        at = int((place - bars.low) / (bars.high - bars.low) * _WIDTH)
+        counts[min(at, _WIDTH - 1)] += count
+    scale = (len(_BARS) - 1) / counts.max()
+    return f"{bars.low:.3g} {''.join(_BARS[math.ceil(count * scale)] for count in counts)} {bars.high:.3g}"
+
+
+def _inside(found: Distributions) -> list[str]:
+    """What the rewards do inside groups: the only thing GRPO learns from."""
+    if not found.signal.groups or len(found.columns) < 2:
+        return []
+    width = _name_width(found)
+    between = found.between
+    lines = [
+        f"{'inside groups':<{width}}   share    loud  no spread    ties  with length    push"
+        + ("  correlation with those above" if len(between.names) > 1 else "")
+    ]
+    for at, reward in enumerate(found.rewards):
+        cells = (
+            f"{percent(between.share[at]):>6}  {percent(between.loudness[at]):>6}  {percent(reward.dead):>9}"
+            f"  {percent(reward.ties):>6}  {signed(reward.with_length):>11}"
+            f"  {signed(found.signal.pushes.get(reward.name, math.nan)):>6}"
+        )
+        row = "  ".join(f"{signed(value):>5}" for value in between.correlation[at][:at])
+        lines.append(f"{reward.name:<{width}}  {cells}  {row}".rstrip())
+    return lines
+
+
+def signed(value: float) -> str:
+    """A number with its sign and two decimals; "-" for NaN."""
+    return "-" if math.isnan(value) else f"{value:+.2f}"
+
+
+# ---------------------------------------------------------------------------------------------- sentences
+
+
+def _signal(found: Distributions) -> list[str]:
+    """What training would make of it."""
+    signal = found.signal
+    if not signal.groups:
+        return ["every group has one completion: nothing can be compared, so nothing would be learnt"]
+    size = "/".join(map(str, signal.sizes[:4])) + ("/..." if len(signal.sizes) > 4 else "")
+    lines = [
+        f"groups of {size}: {signal.dead} of {signal.groups} ({percent(signal.dead / signal.groups)}) have no spread "
+        f"and teach nothing; {signal.distinct:.2g} different totals a group; mean |advantage| {signal.advantage:.2f}"
+    ]
+    if signal.planned and signal.planned not in signal.sizes:
+        more = f"in training, groups of {signal.planned}: "
+        lines.append(
+            more + f"{percent(signal.planned_dead)} without spread expected"
+            if not math.isnan(signal.planned_dead)
+            else more + f"not foretold, no prompt here has {signal.planned} completions"
+        )
+    features = {name: push for name, push in signal.pushes.items() if name not in found.between.names}
+    if features:
+        pushes = ", ".join(f"{name} {signed(push)}" for name, push in features.items())
+        lines += _wrapped(f"training pushes (standard deviations, first order): {pushes}")
+    if len(signal.best_of) > 1:
+        first, last = signal.best_of[0], signal.best_of[-1]
+        moved = [("total", first.total, last.total)]
+        moved += [(name, first.others[name], last.others[name]) for name in last.others]
+        shown = ", ".join(f"{name} {_number(low)} to {_number(high)}" for name, low, high in moved)
+        lines += _wrapped(f"best of {last.n} by total: {shown}")
+    return [*lines, *_primary(found)]
+
+
+def _wrapped(sentence: str) -> list[str]:
+    return textwrap.wrap(sentence, _COLUMNS, subsequent_indent="  ", break_long_words=False)
+
+
+def _primary(found: Distributions) -> list[str]:
+    signal, margin = found.signal, found.margin
+    lines = []
+    if not math.isnan(signal.support):
+        name = f"{margin.reward}: " if margin else ""
+        lines.append(f"{name}pass@{signal.support_k} is {signal.support:.2f} above pass@1")
+    if margin is not None and not math.isnan(margin.margin) and margin.margin <= 0:
+        lines.append(
+            f"the other rewards together can outweigh one step of {margin.reward} (by {_number(-margin.margin)}): "
+            "a worse answer can outrank a better one"
+        )
+    return lines
+
+
+def failures(table: ScoreTable) -> list[str]:
+    """A heading and a line for each kind of failure with its first row; nothing where none failed."""
+    counts = Counter((name, _short(why)) for (_, name), why in table.errors.items())
+    first: dict[tuple[str, str], int] = {}
+    for (row, name), why in table.errors.items():
+        first.setdefault((name, _short(why)), row)
+    lines = [
+        f"  {name}: {count} row{'s' * (count > 1)}, first row {first[name, why]}: {why}"
+        for (name, why), count in counts.most_common(_FAILURES)
+    ]
+    if len(counts) > _FAILURES:
+        lines.append(f"  and {len(counts) - _FAILURES} other kinds")
+    return ["failed", *lines] if lines else []
+
+
+def _short(why: str) -> str:
+    return why if len(why) <= 200 else why[:197] + "..."
+
+
+def _labels(found: Distributions) -> list[str]:
+    if not found.labels:
+        return []
+    return _columns("mean by label", found, [(f"{part.name} ({part.rows})", part) for part in found.labels])
+
+
+def _lengths(found: Distributions) -> list[str]:
+    """Means of the shortest, a middle and the longest part; only where something follows length."""
+    follows = [column for column in found.columns if abs(column.with_length) >= 0.3]
+    if len(found.lengths) < 3 or not follows:
+        return []
+    parts = (found.lengths[0], found.lengths[len(found.lengths) // 2], found.lengths[-1])
+    heads = [f"{part.low:.0f}-{part.high:.0f}" for part in parts]
+    return _columns("mean by length", found, list(zip(heads, parts, strict=True)))
+
+
+def _columns(title: str, found: Distributions, parts: list[tuple[str, Slice]]) -> list[str]:
+    width = max(_name_width(found), len(title))
+    lines = [f"{title:<{width}}  " + " ".join(f"{head:>14}" for head, _ in parts)]
+    for column in found.columns:
+        cells = [
+            part.total if column.name == "total" else part.means.get(column.name, math.nan)
+            for _, part in parts
+        ]
+        lines.append(f"{column.name:<{width}}  " + " ".join(f"{_number(value):>14}" for value in cells))
+    return lines
+
+
+def _extremes(table: ScoreTable, samples: Samples) -> list[str]:
+    order = [int(row) for row in np.argsort(-np.nan_to_num(table.totals, nan=-np.inf), kind="stable")]
+    many = len(order) > 2 * _ROWS
+    chosen = [*order[:_ROWS], *order[-_ROWS:]] if many else order
+    lines = ["best and worst rows" if many else "rows by total"]
+    for row in chosen:
+        text = " ".join(completion_text(samples.completions[row]).split())
+        shown = text if len(text) <= 70 else "..." + text[-67:]
+        total = f"{table.totals[row]:.3f}" if not math.isnan(table.totals[row]) else "none"
+        lines.append(f"  row {row:<6} total {total:>8}  advantage {table.advantages[row]:>+6.2f}  {shown}")
+    return lines

@@ -1,0 +1,125 @@
+"""Scores of parts of the samples: by label, by length, by any column.
+
+A slice is compared with the whole by its means and by how its completions fare inside their groups: a mean
+advantage above 0 says that training makes completions of this slice likelier.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rewards.errors import UsageError
+
+if TYPE_CHECKING:
+    from workbench.samples import Samples
+    from workbench.scoring import ScoreTable
+
+Floats = npt.NDArray[np.float64]
+
+MOST = 12
+"""Slices a column gets; of texts the commonest, of numbers quantiles."""
+
+LENGTH_BINS = 8
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Part of the rows: its `name`, how many, the mean of each reward, of the total and of the advantage.
+
+    Means are over finite values, NaN where there are none; `low` and `high` bound a slice of numbers.
+    """
+
+    name: str
+    rows: int
+    means: dict[str, float]
+    total: float
+    advantage: float
+    low: float | None = None
+    high: float | None = None
+
+
+def slices(
+    table: ScoreTable, values: Sequence[Hashable], order: Sequence[Hashable] | None = None
+) -> list[Slice]:
+    """A slice for each value; rows with None are in none.
+
+    Args:
+        table: the scores.
+        values: one hashable value a row.
+        order: the values to show, in this order; None: the commonest `MOST`.
+    """
+    members: dict[Hashable, list[int]] = {}
+    for row, value in enumerate(values):
+        if value is not None:
+            members.setdefault(value, []).append(row)
+    chosen = order if order is not None else sorted(members, key=lambda value: -len(members[value]))[:MOST]
+    return [_slice(table, str(value), members[value]) for value in chosen if value in members]
+
+
+def length_bins(table: ScoreTable, lengths: Floats, bins: int = LENGTH_BINS) -> list[Slice]:
+    """Slices of about equally many rows by the length of the completion."""
+    return _by_number(table, lengths, bins)
+
+
+def by_column(table: ScoreTable, samples: Samples, name: str) -> list[Slice]:
+    """Slices by a column of the samples: quantiles of numbers, else the commonest values.
+
+    Raises:
+        UsageError: the samples have no such column.
+    """
+    if name not in samples.columns:
+        there = ", ".join(sorted(samples.columns)) or "none"
+        raise UsageError(f"the samples have no column '{name}'; the columns are {there}")
+    values = samples.columns[name]
+    numbers = [value for value in values if value is not None]
+    if numbers and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in numbers):
+        column = np.array([math.nan if value is None else float(value) for value in values])
+        if len(np.unique(column[~np.isnan(column)])) > MOST:
+            return _by_number(table, column, LENGTH_BINS)
+    return slices(table, [_hashable(value) for value in values])
+
+
+def _hashable(value: Any) -> Hashable:
+    if isinstance(value, Hashable):
+        try:
+            hash(value)
+        except TypeError:
+            return repr(value)
+        return value
+    return repr(value)
+
+
+def _by_number(table: ScoreTable, values: Floats, bins: int) -> list[Slice]:
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return []
+    edges = np.unique(np.quantile(known, np.linspace(0, 1, bins + 1)))
+    if len(edges) == 1:
+        edges = np.append(edges, edges)
+    found = []
+    for at, (low, high) in enumerate(itertools.pairwise(edges)):
+        last = at == len(edges) - 2
+        rows = np.flatnonzero((values >= low) & ((values <= high) if last else (values < high)))
+        if len(rows):
+            name = f"{low:.6g}" if low == high else f"{low:.6g} to {high:.6g}"
+            found.append(_slice(table, name, rows, float(low), float(high)))
+    return found
+
+
+def _slice(
+    table: ScoreTable, name: str, rows: Any, low: float | None = None, high: float | None = None
+) -> Slice:
+    means = {reward: _mean(table.scores[rows, at]) for at, reward in enumerate(table.names)}
+    return Slice(name, len(rows), means, _mean(table.totals[rows]), _mean(table.advantages[rows]), low, high)
+
+
+def _mean(values: Floats) -> float:
+    finite = values[np.isfinite(values)]
+    return float(finite.mean()) if len(finite) else math.nan
