@@ -81,3 +81,15 @@ def test_a_data_column_named_tags_changes_nothing() -> None:
 def test_the_shares_follow_the_number_of_blocks() -> None:
     assert incremental_format(["<answer>7</answer>"], tag_names=["answer"]) == [1.0]
     assert incremental_format(["<a>1"], tag_names=["a", "b", "c", "d"]) == [0.125]
+
+
+def test_blocks_may_be_worth_different_shares() -> None:
+    texts = ["<think>a</think><answer>b</answer>", "<answer>b</answer>", "<think>a</think>"]
+    scores = incremental_format(texts, tag_names=["think", "answer"], block_shares=[1, 3])
+    assert scores == [1.0, 0.75, 0.25]
+
+
+@pytest.mark.parametrize("shares", [[1], [1, 0], [1, -1], [1, float("nan")], "ab", [[1], [1]], None])
+def test_shares_that_are_none_are_refused(shares: object) -> None:
+    with pytest.raises(ValueError, match="reward 'incremental_format': block_shares="):
+        incremental_format(["x"], block_shares=shares)

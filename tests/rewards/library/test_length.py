@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rewards.library import ideal_length, max_length, min_length
+from rewards.library import ideal_length, max_length, min_length, soft_overlong
 
 BOUNDS: list[tuple[Callable[..., Any], str]] = [
     (ideal_length, "target_length"),
@@ -62,3 +62,26 @@ def test_a_bound_that_is_none_is_refused_with_its_value(function: Any, bound: st
 def test_an_unknown_unit_is_refused_with_the_known_ones(function: Any, bound: str) -> None:
     with pytest.raises(ValueError, match=r"length_unit='tokens' \(str\) must be one of words, characters"):
         function(["x"], length_unit="tokens")
+
+
+@given(st.integers(0, 300), st.integers(1, 100))
+def test_soft_overlong_is_free_up_to_the_zone_and_bounded_beyond_the_limit(tokens: int, zone: int) -> None:
+    (value,) = soft_overlong(["x"], [[0] * tokens], max_tokens=100, soft_zone=zone)
+    assert value == pytest.approx(-min(1.0, max(0.0, (tokens - (100 - zone)) / zone)))
+
+
+def test_soft_overlong_counts_the_tokens_and_not_the_words() -> None:
+    assert soft_overlong(["word " * 900, ""], [[1], [1] * 512]) == [0.0, -1.0]
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"max_tokens": 0}, "max_tokens=0"),
+        ({"soft_zone": 0}, "soft_zone=0"),
+        ({"max_tokens": 5, "soft_zone": 6}, "soft_zone=6 must be at most max_tokens=5"),
+    ],
+)
+def test_soft_overlong_refuses_a_zone_that_does_not_fit(options: dict[str, int], why: str) -> None:
+    with pytest.raises(ValueError, match=f"reward 'soft_overlong': {why}"):
+        soft_overlong(["x"], [[]], **options)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from rewards.credits import recording
 from rewards.library import soft_xml_format, strict_xml_format
 
 GOOD = "<reasoning>\n3 + 4\n</reasoning>\n<answer>\n7\n</answer>"
@@ -70,3 +71,23 @@ def test_tags_that_are_none_are_refused_with_their_value(tags: Any) -> None:
             ValueError, match=rf"reward '{function.__name__}': tag_names=.* must be a list of different"
         ):
             function(["x"], tag_names=tags)
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        (GOOD, None),
+        (GOOD[:-1], "</answer> is missing"),
+        (GOOD + GOOD, "<reasoning> stands again"),
+        (GOOD.replace("7", " "), "<answer> is empty"),
+        ("Sure:\n" + GOOD, "text before <reasoning>"),
+        (GOOD + "\nBye", "text after </answer>"),
+        ("<answer>\n7\n</answer>\n<reasoning>\n3\n</reasoning>", "text before <reasoning>"),
+        (SPREAD, "a tag is not on a line of its own"),
+        (" " + GOOD, "white space before, between or after the blocks"),
+    ],
+)
+def test_the_credit_says_what_is_wrong(text: str, note: str | None) -> None:
+    with recording(1) as record:
+        strict(text)
+    assert record.by_row()[0][0]["note"] == note
