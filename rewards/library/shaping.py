@@ -9,6 +9,7 @@ Each function here takes rewards and returns one, to be written in the file of r
 
     gate                bonus only where another reward is satisfied
     lexicographic       the first reward decides, later ones only between equals
+    weighted_sum        several as one, each with its share
     clip                within bounds
     scale               from one range to another
     potential_shaping   how far a completion got from where it started
@@ -217,6 +218,74 @@ class _Lexicographic:
                 Term(factor, answer, rest if abs(rest) > NEAR else 0.0, f"{answer.name}: whole steps")
             )
         return terms
+
+
+# ------------------------------------------------------------------------------------- several as one
+
+
+def weighted_sum(*rewards: Reward, shares: Sequence[float], name: str | None = None) -> Shaped:
+    """Several rewards as one, each times its share.
+
+    TRL adds rewards up by itself; this is for a sum that is to be gated, scaled or named as one reward.
+
+    Args:
+        rewards: at least two; the first is the one that the whole is about.
+        shares: what each is multiplied by.
+        name: default `FIRST_and_SECOND...`.
+
+    Returns:
+        A reward: None where the first is None. A later one that is None adds nothing.
+
+    Raises:
+        ValueError: there are not as many shares as rewards, or fewer than two.
+
+    >>> from rewards.library import exact_match, soft_xml_format
+    >>> both = weighted_sum(exact_match, soft_xml_format, shares=(0.75, 0.25))
+    >>> both(["<reasoning>1</reasoning><answer>8</answer>", "7"], answer=["7", "7"])
+    [0.25, 0.75]
+    """
+    factors = tuple(_finite("weighted_sum", "shares", share) for share in shares)
+    if len(rewards) < 2 or len(factors) != len(rewards):
+        raise ValueError(
+            f"weighted_sum: {len(rewards)} rewards with {len(factors)} shares; two or more, and as many"
+        )
+    return compose(
+        name or "_and_".join(trl_name(one) for one in rewards),
+        rewards,
+        _WeightedSum(factors),
+        **_like(rewards[0]),
+        range=_range_of_sum(rewards, factors),
+        abstains=_abstains(rewards[0]),
+    )
+
+
+@dataclass(frozen=True)
+class _WeightedSum:
+    shares: tuple[float, ...]
+
+    def steps(self, call: Call) -> Steps:
+        answers = yield [Ask(part) for part in range(len(self.shares))]
+        return [self._row(answers, row) for row in range(len(call))]
+
+    def _row(self, answers: list[Answer], row: int) -> Terms:
+        if answers[0].scores[row] is None:
+            return None
+        return [
+            Term(share, answer)
+            for share, answer in zip(self.shares, answers, strict=True)
+            if answer.scores[row] is not None
+        ]
+
+
+def _range_of_sum(rewards: Sequence[Reward], shares: Sequence[float]) -> Bounds | None:
+    low, high = 0.0, 0.0
+    for one, share in zip(rewards, shares, strict=True):
+        span = declared_range(one)
+        if span is None:
+            return None
+        low += min(share * span[0], share * span[1])
+        high += max(share * span[0], share * span[1])
+    return (round(low, 12), round(high, 12)) if low < high else None
 
 
 # ----------------------------------------------------------------------------------- bounds and scales
@@ -627,4 +696,13 @@ def _finite(who: str, what: str, value: Any) -> float:
     return float(value)
 
 
-__all__ = ["adaptive", "clip", "gate", "lexicographic", "potential_shaping", "scale", "scheduled"]
+__all__ = [
+    "adaptive",
+    "clip",
+    "gate",
+    "lexicographic",
+    "potential_shaping",
+    "scale",
+    "scheduled",
+    "weighted_sum",
+]

@@ -16,7 +16,16 @@ from hypothesis import strategies as st
 from rewards.contract import Batch, Status, call, is_async, signature, trl_name
 from rewards.credits import credit, recording
 from rewards.library import exact_match, ideal_length, incremental_format, max_length
-from rewards.library.shaping import adaptive, clip, gate, lexicographic, potential_shaping, scale, scheduled
+from rewards.library.shaping import (
+    adaptive,
+    clip,
+    gate,
+    lexicographic,
+    potential_shaping,
+    scale,
+    scheduled,
+    weighted_sum,
+)
 from rewards.loading import find_rewards, load_file
 from rewards.marks import mark_of, reward
 from rewards.rewardset import RewardSet
@@ -27,6 +36,7 @@ EVERY = [
     GATED,
     gate(max_length, by=exact_match),
     lexicographic(exact_match, incremental_format, max_length),
+    weighted_sum(exact_match, incremental_format, max_length, shares=(0.7, 0.2, 0.1)),
     clip(ideal_length, 0.25, 0.75),
     scale(max_length, (0.0, 2.0)),
     potential_shaping(ideal_length, start="prompts"),

@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from rewards.contract import Batch, Status, TrainerState, call
 from rewards.groups import advantages
 from rewards.library import exact_match, ideal_length, incremental_format, max_length
-from rewards.library.shaping import adaptive, clip, gate, lexicographic, potential_shaping, scale, scheduled
+from rewards.library.shaping import (
+    adaptive,
+    clip,
+    gate,
+    lexicographic,
+    potential_shaping,
+    scale,
+    scheduled,
+    weighted_sum,
+)
 from rewards.marks import mark_of, reward
 
 
@@ -140,6 +149,27 @@ def test_an_order_that_cannot_be_kept_is_refused(make: Any, words: str) -> None:
 
 def test_a_range_can_be_given_for_a_reward_that_declares_none() -> None:
     assert pair(lexicographic(first, bare, ranges=[None, (0, 2)]), 0.0, 2.0) == pytest.approx(1 / 3)
+
+
+# ------------------------------------------------------------------------------------- several as one
+
+
+def test_a_sum_has_the_range_that_its_shares_give() -> None:
+    shaped = weighted_sum(first, second, shares=(0.5, 0.25))
+    assert pair(shaped, 1.0, 2.0) == 1.0
+    assert mark_of(shaped)["range"] == (-0.25, 1.25)
+    assert mark_of(shaped)["kind"] == "correctness"
+
+
+def test_a_sum_has_an_opinion_where_its_first_reward_has_one() -> None:
+    shaped = weighted_sum(first, second, shares=(0.5, 0.25))
+    assert pair(shaped, None, 2.0) is None
+    assert pair(shaped, 1.0, None) == 0.5
+
+
+def test_a_sum_needs_as_many_shares_as_rewards() -> None:
+    with pytest.raises(ValueError, match="2 rewards with 1 shares; two or more, and as many"):
+        weighted_sum(first, second, shares=(1.0,))
 
 
 # ----------------------------------------------------------------------------------- bounds and scales
