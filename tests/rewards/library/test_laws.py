@@ -211,3 +211,37 @@ def test_in_a_call_with_many_rows_each_credit_finds_its_row(member: Any) -> None
     sums = [sum(credit["points"] for credit in row) for row in result.credits]
     if member.__name__ not in OWN_REFERENCE:
         assert sums == pytest.approx(result.scores.tolist())
+
+
+@pytest.mark.parametrize(
+    "member",
+    [member for member in MEMBERS if mark_of(member)["range"] == (0.0, 1.0)],
+    ids=lambda member: member.__name__,
+)
+@pytest.mark.parametrize("text", ["", " \n\t ", "\u00a0"])
+def test_nothing_is_paid_for_a_completion_that_says_nothing(member: Any, text: str) -> None:
+    assert run(member, [(text, REFERENCE)])[0] in (0.0, None)
+
+
+CONTENTS = [
+    "<reasoning>\n3+4\n</reasoning>\n<answer>\n7\n</answer>", "<think>add them</think>7", '{"a": 7}',
+    "# Plan\n\n1. add\n2. halve\n\n", "According to the text, it is so, because all of them agree [1]. ",
+    "Therefore it is 7, and that is the end of it. ",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        member
+        for member in MEMBERS
+        # a length is paid for length, and instructions may ask for many words or few
+        if mark_of(member)["kind"] in ("format", "style") and member.__name__ != "follows_instructions"
+    ],
+    ids=lambda member: member.__name__,
+)
+@pytest.mark.parametrize("content", CONTENTS)
+@pytest.mark.parametrize("times", [2, 4, 8])
+def test_saying_it_again_never_pays(member: Any, content: str, times: int) -> None:
+    once, again = run(member, [(content, REFERENCE)])[0], run(member, [(content * times, REFERENCE)])[0]
+    assert once is None or (again is not None and again <= once)
