@@ -252,6 +252,16 @@ def _ranks_in_groups(values: Floats, codes: Codes) -> Floats:
     return ranks
 
 
+def ranks_inside(values: npt.ArrayLike, groups: Groups) -> Floats:
+    """(rows,) the rank of each value among those of its group, from 1; ties share the mean, NaN stays NaN."""
+    table = np.asarray(values, dtype=np.float64)
+    kept = _keep(table, groups)
+    ranks = np.full(len(table), np.nan)
+    if len(kept.rows):
+        ranks[kept.rows] = _ranks_in_groups(table[kept.rows], kept.codes)
+    return ranks
+
+
 def between_group_correlation(scores: npt.ArrayLike, groups: Groups) -> Floats:
     """(k, k) correlation of the groups' mean scores: whether prompts that are easy for one are easy for the other."""
     table = np.asarray(scores, dtype=np.float64)

@@ -241,3 +241,9 @@ def test_groups_may_be_given_as_numbers() -> None:
     values = [1.0, 1.0, 0.0, 2.0]
     numbers = np.array([5, 5, 0, 0], dtype=np.intp)
     assert signal.tied_pairs(values, numbers) == signal.tied_pairs(values, ["x", "x", "y", "y"]) == 0.5
+
+
+def test_ranks_inside_groups_start_at_one_and_ties_share() -> None:
+    ranks = signal.ranks_inside([5.0, 1.0, math.nan, 7.0, 7.0], ["a", "a", "a", "b", "b"])
+    assert ranks.tolist()[:2] == [2.0, 1.0]
+    assert (math.isnan(ranks[2]), ranks.tolist()[3:]) == (True, [1.5, 1.5])
