@@ -9,6 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rewards.errors import UsageError
+from workbench.checks.answers.equal_forms import EqualForms
+from workbench.checks.answers.gold_ignored import GoldIgnored
+from workbench.checks.answers.gold_unpaid import GoldUnpaid
+from workbench.checks.answers.last_refused import LastRefused
+from workbench.checks.answers.near_miss import NearMiss
+from workbench.checks.answers.top_unreached import TopUnreached
+from workbench.checks.answers.wrong_column import WrongColumn
 from workbench.checks.check import FAMILIES, Check
 from workbench.checks.contract.async_blocking import AsyncBlocking
 from workbench.checks.contract.async_undetected import AsyncUndetected
@@ -36,12 +43,31 @@ from workbench.checks.contract.undeclared_none import UndeclaredNone
 from workbench.checks.contract.unfilled_default import UnfilledDefault
 from workbench.checks.contract.wrong_length import WrongLength
 from workbench.checks.contract.wrong_type import WrongType
+from workbench.checks.exploits.all_candidates import AllCandidates
+from workbench.checks.exploits.constant_answer import ConstantAnswer
+from workbench.checks.exploits.either_or import EitherOr
+from workbench.checks.exploits.empty_paid import EmptyPaid
+from workbench.checks.exploits.example_echo import ExampleEcho
+from workbench.checks.exploits.flattery import Flattery
+from workbench.checks.exploits.not_a_number import NotANumber
+from workbench.checks.exploits.other_row import OtherRow
+from workbench.checks.exploits.padding import Padding
+from workbench.checks.exploits.prompt_echo import PromptEcho
+from workbench.checks.exploits.scaffold_paid import ScaffoldPaid
+from workbench.checks.exploits.stuffing import Stuffing
+from workbench.checks.exploits.tag_order import TagOrder
+from workbench.checks.exploits.wrong_content import WrongContent
+from workbench.checks.exploits.wrong_end import WrongEnd
 from workbench.checks.laws.batch_dependent import BatchDependent
 from workbench.checks.laws.copies_differ import CopiesDiffer
 from workbench.checks.laws.hash_order import HashOrder
+from workbench.checks.laws.invariance import Invariance
 from workbench.checks.laws.nondeterministic import Nondeterministic
 from workbench.checks.laws.order_dependent import OrderDependent
+from workbench.checks.laws.part_removed import PartRemoved
+from workbench.checks.laws.repetition_pays import RepetitionPays
 from workbench.checks.laws.state_kept import StateKept
+from workbench.checks.laws.truncated_more import TruncatedMore
 from workbench.checks.laws.undeclared_column import UndeclaredColumn
 from workbench.checks.signal.constant import Constant
 from workbench.checks.signal.dead_groups import DeadGroups
@@ -82,6 +108,32 @@ CHECKS: dict[str, type[Check]] = {
         OrderDependent,
         CopiesDiffer,
         UndeclaredColumn,
+        Invariance,
+        PartRemoved,
+        RepetitionPays,
+        TruncatedMore,
+        EmptyPaid,
+        ScaffoldPaid,
+        WrongContent,
+        TagOrder,
+        PromptEcho,
+        ExampleEcho,
+        ConstantAnswer,
+        AllCandidates,
+        EitherOr,
+        WrongEnd,
+        Stuffing,
+        Padding,
+        Flattery,
+        OtherRow,
+        NotANumber,
+        GoldUnpaid,
+        EqualForms,
+        NearMiss,
+        GoldIgnored,
+        WrongColumn,
+        LastRefused,
+        TopUnreached,
         Constant,
         DeadGroups,
     )

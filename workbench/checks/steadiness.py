@@ -8,7 +8,7 @@ report only their own. Calls are made in fresh processes where an earlier call c
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,6 +26,8 @@ rows, the other rows of the prompt (in a reward that does not say so), copies of
 
 ROWS = 24
 REPEATS = 3
+SLOW = 0.05
+"""Seconds a row from which on only the first looks are made."""
 ALONE = 8
 """Rows scored by themselves."""
 CLOCKS = (61.0, 86_400.0 * 3 + 3_600.0 * 7 + 1.0)
@@ -58,7 +60,18 @@ def read_steadiness(subject: RewardSubject) -> Steadiness:
     subject.bench.renew()
     calls = _Calls(subject, rows)
     first = calls.scores(rows)
-    for look in (_repeats, _clocks, _other_order, _between, _alone, _remembered, _copies, _extra_column):
+    looks: tuple[_Look, ...] = (
+        _repeats,
+        _clocks,
+        _other_order,
+        _between,
+        _alone,
+        _remembered,
+        _copies,
+        _extra_column,
+    )
+    slow = subject.base.seconds > SLOW * max(1, len(subject.rows))
+    for look in looks[:5] if slow else looks:
         found = look(calls, first)
         if found is not None:
             subject.bench.renew()
@@ -103,6 +116,9 @@ class _Calls:
         return Steadiness(
             cause, rows[place], float(first[place]), float(then[place]), len(moved), len(rows), note
         )
+
+
+_Look = Callable[[_Calls, npt.NDArray[np.float64]], "Steadiness | None"]
 
 
 def plain_scores(result: CallResult) -> npt.NDArray[np.float64]:

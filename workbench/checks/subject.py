@@ -94,6 +94,8 @@ class RewardSubject:
     """Scores of made-up completions by row and text; see `workbench.checks.trials`."""
     hangs: int = 0
     """How many made-up completions hung."""
+    trial_seconds: float = 0.0
+    """Seconds spent on made-up completions so far."""
 
     @property
     def name(self) -> str:
@@ -119,6 +121,11 @@ class RewardSubject:
     def judged(self) -> bool:
         """Whether the samples' labels judge this reward by itself."""
         return self.alone or self.description.entry.kind == "correctness"
+
+    @property
+    def compares(self) -> bool:
+        """Whether the reward compares the rows of a prompt, as declared or as seen."""
+        return self.description.entry.scope == "group" or self.steadiness.cause == "group"
 
     @functools.cached_property
     def reads(self) -> list[str]:

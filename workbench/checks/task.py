@@ -12,11 +12,11 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from workbench.answer_form import THOUGHTS, Slot, find_slot, places, same_answer
+from workbench.answer_form import THOUGHTS, Slot, find_slot, places, read_json, same_answer
 from workbench.kinds import suggested_kind
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 CASES = 6
 """Prompts that made-up completions are tried under."""
+GROUPED = 30
+"""Rows scored by themselves where a reward compares the rows of a call."""
 SHARE = 0.6
 """The share of right samples in which the ground truth must stand for its form to be known."""
 
@@ -35,8 +37,8 @@ _FENCED = re.compile(r"```[\w+-]*[ \t]*\r?\n.*?```", re.DOTALL)
 class Case:
     """One prompt to try completions under: a right completion of it, and what right and wrong ones earn.
 
-    `full` is the least that a right sample of the prompt earns, `floor` the most that a wrong one does; `slot`
-    is where the answer stands in `text`, where that is known.
+    `full` is the least that a right sample of the prompt earns, `floor` the most that a wrong one below it does;
+    `slot` is where the answer stands in `text`, where that is known.
     """
 
     row: int
@@ -62,7 +64,8 @@ class Task:
     `kind` is what the checks may assume and `how` where it is from ("declared", "shown" by labelled samples, or
     "assumed" because the user said so); `suggested` is what only a name or a column speaks for. `column` holds
     the ground truth, `golds` are its values by row; `tags` are the tags that all right samples have, in order;
-    `programs` says whether right samples hold fenced code.
+    `programs` says whether right samples hold fenced code; `penalty` that the reward only takes away; `marks` are
+    the marks of a layout that all right samples have ("tags", "fence", "box", "json", "hash").
     """
 
     kind: str | None = None
@@ -76,6 +79,7 @@ class Task:
     tags: tuple[str, ...] = ()
     programs: bool = False
     penalty: bool = False
+    marks: tuple[str, ...] = ()
 
     @property
     def top(self) -> float | None:
@@ -127,6 +131,7 @@ def read_task(subject: RewardSubject, *, assume: bool = False) -> Task:
         tags,
         programs,
         ceiling <= 0 and kind != "correctness",
+        _common_marks(list(texts.values()), tags),
     )
 
 
@@ -206,24 +211,37 @@ def _cases(
     wrong = [
         row for row in wrong if subject.samples is None or subject.samples.labels[row] != "hack"
     ] or list(wrong)
-    everywhere = max((scores[row] for row in wrong), default=None)
+    everywhere = [scores[row] for row in wrong]
     by_group: dict[str, list[int]] = {}
     for row in right:
         by_group.setdefault(groups[row], []).append(row)
     made: list[Case] = []
     for group, rows in by_group.items():
-        mine = [scores[row] for row in wrong if groups[row] == group]
-        floor = max(mine) if mine else everywhere
-        paid = [row for row in rows if floor is None or scores[row] > floor + 1e-9]
-        if not paid or floor is None:
+        mine = [scores[row] for row in wrong if groups[row] == group] or everywhere
+        least = min(mine, default=None)
+        paid = [row for row in rows if least is not None and scores[row] > least + 1e-9]
+        if not paid:
             continue
         full = min(scores[row] for row in paid)
+        floor = max(score for score in mine if score < full - 1e-9)
         row = min(paid, key=lambda r: (r not in slots and bool(slots), len(subject.text(r)), r))
         gold = subject.batch.columns[column][row] if column else None
         made.append(Case(row, subject.text(row), full, floor, slots.get(row), gold))
     if slots:
         made = [case for case in made if case.slot is not None] or made
     return _spread(made)
+
+
+def _comparable(subject: RewardSubject, rows: Iterable[int]) -> dict[int, float]:
+    """Scores as made-up completions get them: by themselves, where a reward compares the rows of a call."""
+    if not subject.compares:
+        return subject.scores
+    from workbench.checks.trials import score_texts
+
+    some = list(rows)[:GROUPED]
+    scores = score_texts(subject, [(row, subject.text(row)) for row in some])
+    known = {row: score for row, score in zip(some, scores, strict=True) if score == score}
+    return {**subject.scores, **known}
 
 
 def _spread(cases: list[Case]) -> list[Case]:
@@ -255,6 +273,8 @@ def _shown(
 ) -> str | None:
     """The kind that the labelled samples show, None where they show none."""
     assert subject.samples is not None
+    if column is None and _asks_for_length(subject):
+        return "length"
     scores = subject.scores
     least = min(case.full for case in cases)
     if any(scores[row] >= least for row in subject.labelled("partial") if row in scores):
@@ -282,6 +302,26 @@ def _reads_text(subject: RewardSubject) -> bool:
     return False
 
 
+def _asks_for_length(subject: RewardSubject) -> bool:
+    """Whether a column of numbers says how many words or characters the right samples have, about."""
+    assert subject.batch is not None
+    rows = subject.labelled("right")
+    for column in subject.reads:
+        values = subject.batch.columns[column]
+        known = [row for row in rows if isinstance(values[row], (int, float)) and values[row] > 0]
+        if not known or len(known) < len(rows):
+            continue
+        for count in (_words, len):
+            near = sum(0.6 <= count(subject.text(row)) / values[row] <= 1.6 for row in known)
+            if near >= 0.8 * len(known):
+                return True
+    return False
+
+
+def _words(text: str) -> int:
+    return len(text.split())
+
+
 def _common_tags(texts: Iterable[str]) -> tuple[str, ...]:
     """Names of the tags that every text opens and closes, in the order of the first text."""
     common: list[str] | None = None
@@ -290,6 +330,17 @@ def _common_tags(texts: Iterable[str]) -> tuple[str, ...]:
         here = [name for name in opened if f"<{name}>" in text and f"</{name}>" in text]
         common = here if common is None else [name for name in common if name in here]
     return tuple(common or ())
+
+
+def _common_marks(texts: list[str], tags: tuple[str, ...]) -> tuple[str, ...]:
+    looks: dict[str, Callable[[str], bool]] = {
+        "fence": lambda text: "```" in text,
+        "box": lambda text: "\\boxed{" in text,
+        "json": lambda text: read_json(text) is not None,
+        "hash": lambda text: "####" in text,
+    }
+    found = [name for name, look in looks.items() if texts and all(look(text) for text in texts)]
+    return ("tags", *found) if tags else tuple(found)
 
 
 def _suggested(subject: RewardSubject) -> str | None:

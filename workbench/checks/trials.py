@@ -8,6 +8,7 @@ another check tells. `try_out` scores all trials and controls in as few calls as
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 SECONDS = 2.0
 """Seconds that the trials of one check may take, going by the time of the base call."""
+TOTAL = 4.5
+"""Seconds that the trials of all checks of a reward may take, about; a slow reward is tried with fewer texts."""
+QUICK_TOTAL = 0.8
 MOST = 400
 HANGS = 2
 """Trials that may hang before a reward is left alone."""
@@ -32,26 +36,41 @@ HANGS = 2
 
 @dataclass(frozen=True)
 class Trial:
-    """A completion to try under a case's prompt: what it is in words, and its control (None: needs none)."""
+    """A completion to try under a case's prompt: what it is in words, and its controls.
+
+    A payment counts only where none of the controls is paid as well.
+    """
 
     case: Case
     text: str
     what: str
     control: str | None = None
+    controls: tuple[str, ...] = ()
+
+    @property
+    def all_controls(self) -> tuple[str, ...]:
+        """Every control, the first one first."""
+        return (*(() if self.control is None else (self.control,)), *self.controls)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a trial and its control earned; NaN where there was no number."""
+    """What a trial and its controls earned; NaN where there was no number."""
 
     trial: Trial
     score: float
-    control: float = math.nan
+    controls: tuple[float, ...] = ()
+
+    @property
+    def control(self) -> float:
+        """What the first control earned."""
+        return self.controls[0] if self.controls else math.nan
 
     @property
     def paid(self) -> bool:
-        """Whether it earned what a right sample earns, and its control did not."""
-        return self.trial.case.pays(self.score) and not self.trial.case.pays(self.control)
+        """Whether it earned what a right sample earns, and no control did."""
+        case = self.trial.case
+        return case.pays(self.score) and not any(case.pays(score) for score in self.controls)
 
     @property
     def refused(self) -> bool:
@@ -62,15 +81,13 @@ class Outcome:
 def try_out(subject: RewardSubject, trials: Sequence[Trial], *, seconds: float = SECONDS) -> list[Outcome]:
     """Score trials and their controls; those that the time allows, spread over all of them."""
     trials = _affordable(subject, trials, seconds)
-    texts = [(trial.case.row, trial.text) for trial in trials]
-    controls = [(t.case.row, t.control) for t in trials if t.control is not None]
-    unique = list(dict.fromkeys([*texts, *controls]))
-    known = dict(zip(unique, score_texts(subject, unique), strict=True))
+    wanted = [(trial.case.row, text) for trial in trials for text in (trial.text, *trial.all_controls)]
+    known = dict(zip(wanted, score_texts(subject, wanted), strict=True))
     return [
         Outcome(
             trial,
             known[(trial.case.row, trial.text)],
-            known[(trial.case.row, trial.control)] if trial.control is not None else math.nan,
+            tuple(known[(trial.case.row, text)] for text in trial.all_controls),
         )
         for trial in trials
     ]
@@ -79,9 +96,10 @@ def try_out(subject: RewardSubject, trials: Sequence[Trial], *, seconds: float =
 def score_texts(subject: RewardSubject, texts: Sequence[tuple[int, str]]) -> list[float]:
     """The score of each (row, text); NaN where there is no number. Remembered, so that no text is scored twice."""
     memory = subject.tried
+    began = time.perf_counter()
     new = [item for item in dict.fromkeys(texts) if item not in memory]
     if new and subject.hangs < HANGS:
-        if subject.description.entry.scope == "group":
+        if subject.compares:
             scores = [_alone(subject, row, text) for row, text in new]
         else:
             rows = [row for row, _ in new]
@@ -89,6 +107,7 @@ def score_texts(subject: RewardSubject, texts: Sequence[tuple[int, str]]) -> lis
             subject.hangs += int((result.status == Status.TIMEOUT).sum())
             scores = plain_scores(result).tolist()
         memory.update(zip(new, scores, strict=True))
+        subject.trial_seconds += time.perf_counter() - began
     return [memory.get(item, math.nan) for item in texts]
 
 
@@ -99,7 +118,8 @@ def _alone(subject: RewardSubject, row: int, text: str) -> float:
 
 def _affordable(subject: RewardSubject, trials: Sequence[Trial], seconds: float) -> list[Trial]:
     unique = list({(trial.case.row, trial.text): trial for trial in trials}.values())
-    limit = min(MOST, max(4, subject.affordable(seconds) // 2))
+    left = (QUICK_TOTAL if subject.options.quick else TOTAL) - subject.trial_seconds
+    limit = min(MOST, max(4, subject.affordable(max(0.05, min(seconds, left / 3))) // 2))
     if len(unique) <= limit:
         return unique
     # kinds of trials in turn, so that each is tried under at least one prompt

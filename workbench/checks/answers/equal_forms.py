@@ -1,0 +1,137 @@
+"""RW402: a right answer is refused because of how it is written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from workbench.answer_form import gold_text
+from workbench.answer_variants import equal_forms
+from workbench.checks.check import RewardCheck, number, shown
+from workbench.checks.finding import Cost, Finding
+from workbench.checks.subject import RewardSubject
+from workbench.checks.task import Case, Task
+from workbench.checks.trials import Trial, try_out
+
+_FENCE = re.compile(r"```([\w+-]*)[ \t]*\n")
+
+
+class EqualForms(RewardCheck):
+    """The same answer in another form earns clearly less.
+
+    A model writes 1,250 or 1250.0, a typographic minus, a line break after the tag. Each right answer that is
+    refused is noise in the advantages, and teaches a spelling instead of the task. Only forms are tried that mean
+    the same to any reader: signs, trailing zeros, thousands separators, a currency sign, fractions, percentages, a
+    final full stop, white space and line ends; JSON with other spacing, key order or a fence; a letter in
+    brackets; a fence without its language.
+
+    Example:
+        return [float(answer.strip() == gold) ...]        # "42.0" for 42
+
+    Remedy:
+        Bring both sides into one normal form before they are compared: parse numbers, load JSON, strip decoration.
+    """
+
+    code = "RW402"
+    name = "equal-forms"
+    severity = "warning"
+    summary = "a right answer is refused because of how it is written"
+    cost = Cost.TEACHES_WRONG
+
+    def run(self, subject: RewardSubject) -> Iterable[Finding]:
+        """One finding that names all the forms that are refused."""
+        task = subject.task
+        exact = task.kind == "correctness"
+        if not task.cases or not subject.steadiness.reliable or not (exact or _json_format(task)):
+            return
+        trials = [trial for case in task.cases for trial in _trials(task, case)]
+        refused = [outcome for outcome in try_out(subject, trials) if outcome.refused]
+        if not refused:
+            return
+        forms = list(dict.fromkeys(outcome.trial.what for outcome in refused))
+        best = min(refused, key=lambda o: (forms.index(o.trial.what), len(o.trial.text)))
+        case = best.trial.case
+        said = shown(_written(best.trial)) if case.slot is not None else "it"
+        right = (
+            shown(gold_text(case.gold))
+            if case.slot is not None and not isinstance(case.gold, Mapping)
+            else "the answer"
+        )
+        more = f"; also refused: {', '.join(forms[1:])}" if len(forms) > 1 else ""
+        yield self.finding(
+            f"{subject.name} refuses right answers because of how they are written: {said} for {right} "
+            f"({forms[0]}) earns {number(best.score)} instead of {number(case.full)}{more}.",
+            advice="Bring both sides into one normal form before they are compared: parse numbers, load JSON, strip "
+            "what is around the answer.",
+            cause="refused forms",
+            reward=subject.name,
+            evidence=subject.evidence(
+                case.row, completion=subject.shaped(best.trial.text), got=best.score, expected=case.full
+            ),
+            line=subject.description.line,
+            count=len({outcome.trial.case.row for outcome in refused}),
+        )
+
+
+def _json_format(task: Task) -> bool:
+    return task.kind == "format" and "json" in task.marks
+
+
+def _trials(task: Task, case: Case) -> Iterable[Trial]:
+    """The right sample with its answer in other forms."""
+    slot = case.slot
+    if task.kind == "correctness" and slot is not None and slot.form != "number":
+        for variant in equal_forms(case.gold, form=slot.form):
+            if "\n" in variant.text and slot.form in ("line", "hash"):
+                continue
+            yield Trial(case, slot.write(variant.text), variant.what)
+        if slot.form == "line":
+            yield from _lines(case)
+    if "json" in task.marks and "```" not in case.text:
+        body = case.text.strip()
+        yield Trial(case, f"```json\n{body}\n```", "in a JSON fence")
+        yield Trial(case, f"\n{body}\n", "with empty lines around it")
+    if task.programs:
+        yield from _fences(case)
+
+
+def _lines(case: Case) -> Iterable[Trial]:
+    """The last line in the ways a model decorates it."""
+    assert case.slot is not None
+    answer = case.slot.answer
+    if not answer.isalpha():
+        return
+    head, _, line = case.text.rstrip().rpartition("\n")
+    start = f"{head}\n" if head else ""
+    if answer not in line:
+        return
+    plain = line.rstrip(".")
+    if len(answer) == 1:
+        yield Trial(case, f"{start}{_last(plain, answer, f'({answer})')}", "with the letter in brackets")
+    yield Trial(case, f"{start}**{plain}**", "in bold")
+    yield Trial(case, f"{start}{plain}.", "with a final full stop")
+
+
+def _last(line: str, answer: str, other: str) -> str:
+    head, _, tail = line.rpartition(answer)
+    return head + other + tail
+
+
+def _fences(case: Case) -> Iterable[Trial]:
+    """The program's fence with another word for its language."""
+    for language in ("", "py", "Python"):
+        text = _FENCE.sub(f"```{language}\n", case.text, count=1)
+        if text != case.text:
+            yield Trial(
+                case, text, f"in a fence marked {language!r}" if language else "in a fence without a language"
+            )
+
+
+def _written(trial: Trial) -> Any:
+    """What stands in the place of the answer."""
+    slot = trial.case.slot
+    assert slot is not None
+    if trial.text.startswith(slot.before) and trial.text.endswith(slot.after):
+        return trial.text[len(slot.before) : len(trial.text) - len(slot.after)]
+    return trial.text

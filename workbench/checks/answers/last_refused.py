@@ -1,0 +1,87 @@
+"""RW406: a right final answer is refused because another one stands before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from workbench.answer_variants import far_wrong
+from workbench.checks.check import RewardCheck, number
+from workbench.checks.finding import Cost, Finding
+from workbench.checks.subject import RewardSubject
+from workbench.checks.task import Case, Task
+from workbench.checks.trials import Trial, try_out
+
+FORMS = ("boxed", "line", "hash")
+
+
+class LastRefused(RewardCheck):
+    """A completion that corrects itself and ends with the right answer earns less than a right sample.
+
+    The last answer is the answer. A reward that reads the first block, or matches greedily from the first opening
+    tag to the last closing one, refuses what it should teach: noticing a mistake. Tried with a wrong answer in
+    the data's form before the right one.
+
+    Example:
+        re.search(r"<answer>(.*)</answer>", text, re.DOTALL)      # spans both blocks
+
+    Remedy:
+        Take the last match: `re.findall(r"<answer>(.*?)</answer>", text, re.DOTALL)[-1]`.
+    """
+
+    code = "RW406"
+    name = "last-refused"
+    severity = "warning"
+    summary = "a right final answer is refused because another one stands before it"
+    cost = Cost.TEACHES_WRONG
+
+    def run(self, subject: RewardSubject) -> Iterable[Finding]:
+        """One finding with the shortest corrected completion that is refused."""
+        task = subject.task
+        if task.kind != "correctness" or not subject.steadiness.reliable or not task.cases:
+            return
+        trials = [trial for case in task.cases for trial in _trials(subject, task, case)]
+        refused = [outcome for outcome in try_out(subject, trials) if outcome.refused]
+        if not refused:
+            return
+        best = min(refused, key=lambda outcome: len(outcome.trial.text))
+        case = best.trial.case
+        yield self.finding(
+            f"{subject.name} refuses {best.trial.what}: it earns {number(best.score)}, and {number(case.full)} "
+            "without the first one.",
+            advice="Read the last answer of the completion: the last match of a pattern that is not greedy.",
+            cause="last refused",
+            reward=subject.name,
+            evidence=subject.evidence(
+                case.row, completion=subject.shaped(best.trial.text), got=best.score, expected=case.full
+            ),
+            line=subject.description.line,
+            count=len({outcome.trial.case.row for outcome in refused}),
+        )
+
+
+def _trials(subject: RewardSubject, task: Task, case: Case) -> Iterable[Trial]:
+    slot = case.slot
+    if task.programs:
+        assert subject.batch is not None
+        group = subject.batch.groups[case.row]
+        wrong = [
+            row for row in task.wrong if subject.batch.groups[row] == group and "```" in subject.text(row)
+        ]
+        for row in wrong[:1]:
+            text = f"{subject.text(row)}\n\nNo, that is wrong. Instead:\n\n{case.text}"
+            yield Trial(case, text, "a right program after a wrong one")
+        return
+    if slot is None or isinstance(case.gold, (Mapping, bool)):
+        return
+    if slot.form not in FORMS and not slot.form.startswith("tag:"):
+        return
+    far = far_wrong(case.gold, task.options)
+    if not far:
+        return
+    first, last = slot.mark(far[0].text), slot.mark(slot.answer)
+    inline = slot.form == "boxed" or slot.form.startswith("tag:")
+    start = slot.text.rfind(last)
+    head = slot.before if start < 0 else slot.text[:start]
+    tail = "" if start < 0 else slot.text[start + len(last) :]
+    gap = " No, I must correct that.\n" if inline else "\n\nNo, I must correct that.\n"
+    yield Trial(case, f"{head}{first}{gap}{last}{tail}", "a right answer after a wrong one")

@@ -1,0 +1,58 @@
+"""RW403: a wrong answer that resembles the right one is paid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from workbench.answer_form import gold_text
+from workbench.answer_variants import far_wrong, near_misses
+from workbench.checks.check import number, shown
+from workbench.checks.finding import Cost
+from workbench.checks.subject import RewardSubject
+from workbench.checks.task import Case, Task
+from workbench.checks.trials import Outcome, Trial, TrialCheck
+
+
+class NearMiss(TrialCheck):
+    """142 is paid for 42, or 4, or 43: containment, a prefix or a wide tolerance takes a wrong answer for right.
+
+    Tried are numbers with a digit more or less, the other sign, ten times the value, off by one or by a half
+    (never closer than a fiftieth), a part of a list or a record, the beginning of a text. Each is proved to
+    differ from the ground truth; where any wrong answer is paid, RW303 tells it.
+
+    Example:
+        return [float(gold in answer) ...]          # 42 in 142
+
+    Remedy:
+        Compare values: equal numbers, equal sets, equal normalised texts. If a tolerance is meant, keep it small.
+    """
+
+    code = "RW403"
+    name = "near-miss"
+    severity = "error"
+    summary = "a wrong answer that resembles the right one is paid in full"
+    cost = Cost.TEACHES_WRONG
+    kinds = frozenset({"correctness"})
+    advice = "Compare values: equal numbers, sets, normalised texts; if a tolerance is meant, keep it small."
+
+    def trials(self, subject: RewardSubject, task: Task, case: Case) -> Iterable[Trial]:
+        """Near misses in the place of the right answer."""
+        if case.slot is None:
+            return
+        far = far_wrong(case.gold, task.options)
+        control = case.slot.write(far[0].text) if far else case.slot.write("")
+        empty = case.slot.write("")
+        for miss in near_misses(case.gold, task.options):
+            yield Trial(case, case.slot.write(miss.text), f"a wrong answer {miss.what}", control, (empty,))
+
+    def sentence(self, subject: RewardSubject, best: Outcome) -> str:
+        """The wrong answer beside the right one."""
+        case = best.trial.case
+        assert case.slot is not None
+        end = len(best.trial.text) - len(case.slot.after)
+        said = best.trial.text[len(case.slot.before) : end]
+        right = case.gold if isinstance(case.gold, (Mapping, list, tuple)) else gold_text(case.gold)
+        return (
+            f"{subject.name} pays the wrong answer {shown(said)} for {shown(right)} ({best.trial.what[15:]}): "
+            f"{number(best.score)}, as much as a right sample ({number(case.full)})."
+        )
