@@ -23,6 +23,7 @@ from rewards.sandbox.level import Level
 from rewards.sandbox.oneshot import OneShot
 from rewards.sandbox.sandbox import Sandbox, status_of
 from rewards.sandbox.server import Limits, Running, finish, pump
+from rewards.sandbox.simple import is_simple
 from rewards.sandbox.talk import MODULE, open_talk, program_job
 from rewards.sandbox.task import Case, FunctionTests, ProgramTests, TestCode, Tests
 
@@ -225,8 +226,17 @@ class _Grading:
         }
         patience = replace(self.limits, seconds=self.limits.seconds + 2.0)
         if isinstance(self.box, Sandbox):
+            if all(map(is_simple, (tests.setup, tests.text, *(tests.asserts or ())))):
+                return self.judged_quickly(self.box, tests, judge)
             return self.side_by_side(self.box, tests, judge, patience)
         return self.relayed(self.box, tests, judge, patience)
+
+    def judged_quickly(self, sandbox: Sandbox, tests: TestCode, judge: dict[str, Any]) -> list[Outcome]:
+        """The program in a process, its tests in one that judged others before."""
+        job = program_job(self.whole(tests.setup))
+        with sandbox.server("candidate") as server, sandbox.judge() as one:
+            lines, candidate, died = one.judge(server, job, self.limits, judge)
+        return _reported(lines, _ending(candidate, died))
 
     def side_by_side(
         self, sandbox: Sandbox, tests: TestCode, judge: dict[str, Any], patience: Limits
@@ -248,10 +258,7 @@ class _Grading:
             finally:
                 candidate.close()
                 grader.close()
-        assert candidate.ended is not None
-        if candidate.ended.how == "refused":
-            raise SandboxError("the sandbox could not confine the program")
-        return _reported(grader, status_of(candidate.ended, flooded=candidate.flooded) if died else "")
+        return _reported(_lines(grader), _ending(candidate, died is not None))
 
     def relayed(
         self, box: OneShot, tests: TestCode, judge: dict[str, Any], patience: Limits
@@ -280,7 +287,7 @@ class _Grading:
                 finish([grader])
             finally:
                 grader.close()
-        return _reported(grader, ended)
+        return _reported(_lines(grader), ended)
 
 
 def _request(entry: str, case: Case, name: str) -> dict[str, Any]:
@@ -309,20 +316,31 @@ _SAID = {
 }
 
 
-def _reported(grader: Running, ended: str) -> list[Outcome]:
-    """The outcomes in a grader's report; `ended` is the status of a program that ended before its tests did."""
+def _ending(candidate: Running, died: bool) -> str:
+    """The status of a program that ended before its tests did, else ""."""
+    assert candidate.ended is not None
+    if candidate.ended.how == "refused":
+        raise SandboxError("the sandbox could not confine the program")
+    return status_of(candidate.ended, flooded=candidate.flooded) if died else ""
+
+
+def _lines(grader: Running) -> list[list[Any]]:
+    """The report of a process that judged one program."""
     assert grader.ended is not None
     if grader.ended.how == "refused":
         raise SandboxError("the sandbox could not confine the tests")
+    return [json.loads(line) for line in bytes(grader.texts["report"]).split(b"\n") if line]
+
+
+def _reported(lines: list[list[Any]], ended: str) -> list[Outcome]:
+    """The outcomes in a report; `ended` is the status of a program that ended before its tests did."""
     outcomes = []
     end: tuple[bool, str] | None = None
-    for line in bytes(grader.texts["report"]).split(b"\n"):
-        if line:
-            name, passed, why = json.loads(line)
-            if name == "end":
-                end = (passed, why)
-            else:
-                outcomes.append(Outcome(name, passed, why))
+    for name, passed, why in lines:
+        if name == "end":
+            end = (passed, why)
+        else:
+            outcomes.append(Outcome(name, passed, why))
     how = _SAID[ended] if ended else ""
     if end is None:
         return [

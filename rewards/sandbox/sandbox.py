@@ -20,6 +20,7 @@ from types import TracebackType
 
 from rewards.errors import SandboxError
 from rewards.sandbox.job import Job, Result
+from rewards.sandbox.judging import Judge
 from rewards.sandbox.level import DECLARED, Level, require, unsafe_allowed
 from rewards.sandbox.server import Ended, Limits, Running, Server, pump
 from rewards.sandbox.starting import best_levels
@@ -56,6 +57,7 @@ class Sandbox:
         self._unsafe = unsafe
         self._lock = threading.Lock()
         self._idle: dict[str, list[Server]] = {"candidate": [], "grader": []}
+        self._judges: list[Judge] = []
         self._found: Level | None = None
         self._why = ""
         self._closed = False
@@ -75,11 +77,13 @@ class Sandbox:
     def close(self) -> None:
         """End the pool; a later job starts a new one."""
         with self._lock:
-            servers = [server for idle in self._idle.values() for server in idle]
+            ended: list[Server | Judge] = [server for idle in self._idle.values() for server in idle]
+            ended += self._judges
+            self._judges.clear()
             for idle in self._idle.values():
                 idle.clear()
-        for server in servers:
-            server.close()
+        for one in ended:
+            one.close()
 
     def level(self) -> Level:
         """The best level that works on this machine, found by starting a server and trying to get out of it.
@@ -150,6 +154,25 @@ class Sandbox:
                 with self._lock:
                     self._idle[kind].append(server)
 
+    @contextlib.contextmanager
+    def judge(self) -> Iterator[Judge]:
+        """A judge for one program; it goes back to the pool if it is still sound."""
+        level = self.level()
+        with self._lock:
+            judge = self._judges.pop() if self._judges else None
+        if judge is not None and not judge.sound:
+            judge.close()
+            judge = None
+        judge = judge or Judge(Server(level, "grader", self._packages))
+        try:
+            yield judge
+        finally:
+            if judge.sound:
+                with self._lock:
+                    self._judges.append(judge)
+            else:
+                judge.close()
+
     def run(self, job: Job) -> Result:
         """Run a program as a script. Never raises for what the program does.
 
@@ -189,6 +212,9 @@ class Sandbox:
             for server in idle:
                 server.forget()
             idle.clear()
+        for judge in self._judges:
+            judge.forget()
+        self._judges.clear()
 
 
 def status_of(ended: Ended, *, flooded: bool = False) -> str:

@@ -67,6 +67,7 @@ class Server:
     def __init__(self, level: Level, kind: str, packages: tuple[str, ...] = ()) -> None:
         self.level = level
         self.busy = False
+        self.nothing = os.open(os.devnull, os.O_RDWR)
         # the signal of a parent's death follows the thread that started the process, not the process
         lasting = threading.current_thread() is threading.main_thread()
         self.base: str | None = None
@@ -91,6 +92,7 @@ class Server:
                 )
             except OSError as error:
                 self.control.close()
+                os.close(self.nothing)
                 raise SandboxError(f"the level '{level.value}' does not start: {error}") from None
             finally:
                 theirs.close()
@@ -119,7 +121,10 @@ class Server:
 
     def close(self) -> None:
         """End it and whatever runs in it."""
+        if self.control.fileno() < 0:
+            return
         self.control.close()
+        os.close(self.nothing)
         try:
             self.process.wait(1.0)
         except subprocess.TimeoutExpired:
@@ -132,6 +137,7 @@ class Server:
     def forget(self) -> None:
         """Let go of it in a forked copy of the process that started it."""
         self.control.close()
+        os.close(self.nothing)
         self.process.returncode = 0  # not this process's child: nothing to wait for
 
 
@@ -154,17 +160,21 @@ def _new_folder() -> tuple[str, int]:
     return folder, lock
 
 
+class Overdue(SandboxError):
+    """A job that was not ended long after its time."""
+
+
 class Running:
     """A job in flight on a server.
 
     Args:
         server: it must not have another.
-        job: what `rewards.sandbox.inside.job.run_job` reads, without "roles": plain values.
+        job: what `rewards.sandbox.inside.job.run_job` reads: plain values.
         limits: what it may use.
         stdin: its standard input.
         channel: a descriptor for its channel, closed here afterwards; or True: `send` and `take_line` are its
             other end.
-        report: keep what it reports apart from what it prints.
+        report: keep what it reports apart from what it prints; or a descriptor for that, closed here afterwards.
     """
 
     def __init__(
@@ -175,7 +185,7 @@ class Running:
         *,
         stdin: bytes | None = None,
         channel: int | bool = False,
-        report: bool = False,
+        report: int | bool = False,
     ) -> None:
         self.server = server
         self.limits = limits
@@ -186,44 +196,44 @@ class Running:
         self.streams: dict[int, str] = {}
         self._outgoing = bytearray()
         self._channel: socket.socket | None = None
-        roles, fds = self._open(stdin, channel, report)
-        payload = marshal.dumps({**job, "roles": roles})
+        fds = self._open(stdin, channel, report)
+        payload = marshal.dumps(job)
         fds.insert(0, _behind(payload))
         server.busy = True
         try:
-            record = REQUEST.pack(b"J", limits.seconds, limits.memory, limits.disk)
+            record = REQUEST.pack(b"J", limits.seconds, limits.memory, limits.disk, len(payload))
             socket.send_fds(server.control, [record], fds)
         except OSError:
             self.close()
             raise SandboxError("the sandbox's server ended") from None
         finally:
             for fd in fds:
-                os.close(fd)
+                if fd != server.nothing:
+                    os.close(fd)
         self.deadline = time.monotonic() + 3 * limits.seconds + 10.0
 
-    def _open(self, stdin: bytes | None, channel: int | bool, report: bool) -> tuple[list[str], list[int]]:
-        roles, fds = [], []
-        for role in ("out", "err", *(("report",) if report else ())):
-            mine, theirs = os.pipe()
-            os.set_blocking(mine, False)
-            self.streams[mine] = role
-            self.texts[role], self.seen[role] = bytearray(), 0
-            roles.append(role)
-            fds.append(theirs)
-        if stdin is not None:
-            roles.append("stdin")
-            fds.append(_behind(stdin))
+    def _open(self, stdin: bytes | None, channel: int | bool, report: int | bool) -> list[int]:
+        """The job's ends of its descriptors, in the order of `ROLES`; this side's go into `streams`."""
+        nothing = self.server.nothing
+        given = _behind(stdin) if stdin is not None else nothing
+        fds = [given, self._pipe("out"), self._pipe("err")]
         if channel is True:
-            self._channel, theirs_socket = socket.socketpair()
+            self._channel, theirs = socket.socketpair()
             self._channel.setblocking(False)
             self.streams[self._channel.fileno()] = "channel"
             self.texts["channel"], self.seen["channel"] = bytearray(), 0
-            roles.append("channel")
-            fds.append(theirs_socket.detach())
-        elif channel is not False:
-            roles.append("channel")
-            fds.append(channel)
-        return roles, fds
+            fds.append(theirs.detach())
+        else:
+            fds.append(nothing if channel is False else channel)
+        fds.append(self._pipe("report") if report is True else nothing if report is False else report)
+        return fds
+
+    def _pipe(self, role: str) -> int:
+        mine, theirs = os.pipe()
+        os.set_blocking(mine, False)
+        self.streams[mine] = role
+        self.texts[role], self.seen[role] = bytearray(), 0
+        return theirs
 
     # ------------------------------------------------------------------------------------- going on
 
@@ -304,7 +314,7 @@ class Running:
         """Ask for the job's end; it comes through `pump` like any other."""
         if self.ended is None:
             with contextlib.suppress(OSError):
-                self.server.control.sendall(REQUEST.pack(b"K", 0.0, 0, 0))
+                self.server.control.sendall(REQUEST.pack(b"K", 0.0, 0, 0, 0))
 
     # -------------------------------------------------------------------------------------- the channel
 
@@ -325,6 +335,12 @@ class Running:
     def has_line(self) -> bool:
         """Whether an answer is there."""
         return b"\n" in self.texts["channel"]
+
+    def take_lines(self) -> list[bytes]:
+        """The whole lines that came; what follows stays."""
+        *lines, rest = bytes(self.texts["channel"]).split(b"\n")
+        self.texts["channel"][:] = rest
+        return lines
 
     @property
     def hung_up(self) -> bool:
@@ -379,7 +395,8 @@ def pump(jobs: Sequence[Running], until: Callable[[], bool]) -> None:
     """Let jobs go on until something is so, or all have ended and said everything.
 
     Raises:
-        SandboxError: a server ended, or a job was not ended long after its time.
+        Overdue: a job was not ended long after its time; it is closed.
+        SandboxError: a server ended.
     """
     while not until():
         poll = select.poll()
@@ -397,8 +414,9 @@ def pump(jobs: Sequence[Running], until: Callable[[], bool]) -> None:
         ready = poll.poll(max(0.0, left) * 1000)
         if not ready and left <= 0 and unfinished:
             for job in unfinished:
-                job.close()
-            raise SandboxError("the sandbox did not end a program in time")
+                if job.deadline <= time.monotonic():
+                    job.close()
+            raise Overdue("the sandbox did not end a program in time")
         for fd, event in ready:
             owners[fd].handle(fd, event)
 

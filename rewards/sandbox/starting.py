@@ -28,13 +28,13 @@ INSIDE = Path(__file__).with_name("inside")
 
 MODULES = {
     "candidate": ("values", "seccomp", "confine", "job", "candidate", "probe", "template"),
-    "grader": ("values", "seccomp", "confine", "job", "remote", "shim", "grader", "template"),
+    "grader": ("values", "seccomp", "confine", "job", "remote", "shim", "grader", "judge", "template"),
 }
 """What a server of each kind is told, in the order of need."""
 
 FUNCTIONS = {
     "candidate": ["job:run_program", "candidate:serve", "probe:probe"],
-    "grader": ["grader:grade"],
+    "grader": ["grader:grade", "judge:judge_all"],
 }
 
 PRELOAD = {
@@ -48,7 +48,7 @@ _SYSTEM = ("/usr/lib", "/usr/lib32", "/usr/lib64", "/lib", "/lib32", "/lib64", "
 _READ = ("/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 
-FILES = 40
+FILES = 48
 FILE_BYTES = 8 << 20
 """Open descriptors and bytes in one file that a child may have: what it can hide from the disk limit is bounded."""
 

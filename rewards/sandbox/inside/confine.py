@@ -84,7 +84,7 @@ def _limit(limit: int, value: int) -> None:
 
 
 class Confinement:
-    """What each child puts on.
+    """What each child puts on. What all children share, the server puts on itself: it needs no privileges either.
 
     Args:
         settings: "landlock" ({"read", "devices"} or None), "seccomp" (the filter in hexadecimal or None),
@@ -96,50 +96,44 @@ class Confinement:
         self.libc = c_library()
         self.linux = sys.platform.startswith("linux")
         self.abi = landlock_abi(self.libc)
-        self.files, self.file_bytes = int(settings["files"]), int(settings["file_bytes"])
-        self.capset = _CAPSET.get(platform.machine()) if self.linux else None
+        files = int(settings["files"])
         rules = settings["landlock"]
         self.ruleset = -1
         if rules is not None:
             ruleset = landlock_rules(self.libc, self.abi, rules["read"], rules["devices"], scratch)
-            self.ruleset = fcntl.fcntl(ruleset, fcntl.F_DUPFD_CLOEXEC, 100)  # out of the way of a child's own
+            self.ruleset = fcntl.fcntl(ruleset, fcntl.F_DUPFD_CLOEXEC, files - 1)
             os.close(ruleset)
-        _limit(resource.RLIMIT_FSIZE, self.file_bytes)
-        _limit(resource.RLIMIT_CORE, 0)
         filter_hex = settings["seccomp"]
         self.filter = Filter(bytes.fromhex(filter_hex)) if filter_hex is not None else None
-
-    def hide(self) -> None:
-        """Keep this process and its children from being read or traced by others of the same user."""
+        _limit(resource.RLIMIT_NOFILE, files)
+        _limit(resource.RLIMIT_FSIZE, int(settings["file_bytes"]))
+        _limit(resource.RLIMIT_CORE, 0)
         if self.linux:
-            self.libc.prctl(_DUMPABLE, 0, 0, 0, 0)
+            self._renounce()
 
-    def die_with_parent(self) -> None:
-        """End this process when the thread that made it ends."""
-        if self.linux:
-            self.libc.prctl(_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    def _renounce(self) -> None:
+        """Give up privileges, and hide from others of the same user: no reading of memory, no tracing."""
+        number = _CAPSET.get(platform.machine())
+        if number is not None:  # the superuser without privileges; anyone else has none anyway
+            self.libc.syscall(number, _NO_CAPABILITIES, bytes(24))
+        if self.libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0):
+            raise OSError(ctypes.get_errno(), "no_new_privs")
+        self.libc.prctl(_DUMPABLE, 0, 0, 0, 0)
 
     def put_on(self, memory: int, seconds: float) -> None:
-        """Confine this process.
+        """Confine this process, a child of the one that prepared this.
 
         Raises:
             OSError: a layer that was asked for is refused.
         """
-        self._limits(memory, seconds)
-        if not self.linux:
-            return
-        if self.capset is not None:  # the superuser without privileges; anyone else has none anyway
-            self.libc.syscall(self.capset, _NO_CAPABILITIES, bytes(24))
-        if self.libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0):
-            raise OSError(ctypes.get_errno(), "no_new_privs")
-        if self.ruleset >= 0 and self.libc.syscall(_RESTRICT_SELF, self.ruleset, 0):
-            raise OSError(ctypes.get_errno(), "landlock_restrict_self")
-        if self.ruleset >= 0:
-            os.close(self.ruleset)
-        if self.filter is not None:
-            self.filter.load(self.libc)
-
-    def _limits(self, memory: int, seconds: float) -> None:
         _limit(resource.RLIMIT_AS, memory)
         _limit(resource.RLIMIT_CPU, int(seconds * 2) + 2)  # a second line: the fork server ends it before
-        _limit(resource.RLIMIT_NOFILE, self.files)
+        libc = self.libc
+        if self.linux:
+            libc.prctl(_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if self.ruleset >= 0:
+            if libc.syscall(_RESTRICT_SELF, self.ruleset, 0):
+                raise OSError(ctypes.get_errno(), "landlock_restrict_self")
+            os.close(self.ruleset)
+        if self.filter is not None:
+            self.filter.load(libc)

@@ -32,21 +32,24 @@ def grade(job: dict[str, Any]) -> None:
     Read too: "setup" (run before), "entry" (what the program's function is called, or ""), "module" (the name
     tests import the program by), "stop" (end at the first failure).
     """
-    try:
-        _Grader(job).run()
-        tell("end", True, "")
-    except _Stop:
-        tell("end", True, "")
-    except Ungradable as error:
-        tell("end", False, str(error))
+    grade_with(job, Channel(CHANNEL, objects=not job["entry"]), REPORT)
     finish(0)
 
 
-def tell(name: str, passed: bool, why: str) -> None:
-    """One line of the report."""
-    data = json.dumps([name, passed, why[:_WHY]]).encode() + b"\n"
+def grade_with(job: dict[str, Any], channel: Channel, report: int) -> None:
+    """The same with a channel to the program, and a descriptor for the report."""
+    grader = _Grader(job, channel)
+    try:
+        grader.run()
+        grader.tell("end", True, "")
+    except _Stop:
+        grader.tell("end", True, "")
+    except Ungradable as error:
+        grader.tell("end", False, str(error))
+    text = "".join(json.dumps(line) + "\n" for line in grader.told)
+    data = text.encode()
     while data:
-        data = data[os.write(REPORT, data) :]
+        data = data[os.write(report, data) :]
 
 
 class _Stop(BaseException):
@@ -54,13 +57,14 @@ class _Stop(BaseException):
 
 
 class _Grader:
-    def __init__(self, job: dict[str, Any]) -> None:
+    def __init__(self, job: dict[str, Any], channel: Channel) -> None:
         self.entry: str = job["entry"]
         self.setup: str = job["setup"]
         self.texts: list[str] | None = job.get("asserts")
         self.text: str = job.get("test", "")
         self.stop: bool = job["stop"]
-        self.channel = Channel(CHANNEL, objects=not self.entry)
+        self.channel = channel
+        self.told: list[list[Any]] = []
         self.module = RemoteModule(self.channel, job["module"])
         self.space: dict[str, Any] = {"__name__": "tests", "__record__": self.record}
         self.seen: dict[str, tuple[bool, str]] = {}
@@ -141,8 +145,12 @@ class _Grader:
     def told_all(self) -> None:
         """Report what was recorded since the last time."""
         for name, (passed, why) in self.seen.items():
-            tell(name, passed, why)
+            self.tell(name, passed, why)
         self.seen.clear()
+
+    def tell(self, name: str, passed: bool, why: str) -> None:
+        """One line of the report."""
+        self.told.append([name, passed, why[:_WHY]])
 
     def unreached(self, names: list[str], whole: str, why: str | None) -> None:
         """Where code ended early, the assertions it did not come to have failed, or the code as a whole."""

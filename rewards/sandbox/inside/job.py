@@ -1,72 +1,67 @@
 """What a child does: put its descriptors in place, confine itself, run one job, end.
 
-The order matters: the job's text is read before the confinement and touched after it only.
+The order matters: the job's text is read before the confinement and touched after it only. And it is done in few
+steps, because each page of memory that a child writes to has to be copied first: that, not the confinement, is
+what a job costs.
 """
 
 from __future__ import annotations
 
-import fcntl
 import marshal
 import os
 import sys
-import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 CHANNEL, REPORT = 3, 4
-_SAY = 5
-_ROLES = ("stdin", "out", "err", "channel", "report")
-"""The descriptors 0 to 4."""
+ROLES = ("stdin", "out", "err", "channel", "report")
+"""What the descriptors 0 to 4 of a job are; after them comes one to say that the confinement holds."""
+
+SAY = len(ROLES)
+LOW = 10
+"""The server keeps the descriptors below this one occupied, so that none it gets is in the way."""
 
 Function = Callable[[dict[str, Any]], None]
 
 
 def run_job(
-    fds: list[int], say: int, functions: Mapping[str, Function], confine: Callable[[], None], keep: int
+    fds: Sequence[int],
+    size: int,
+    functions: Mapping[str, Function],
+    confine: Callable[[int, float], None],
+    keep: int,
+    memory: int,
+    seconds: float,
 ) -> None:
     """Run the job that is behind `fds[0]`, and end the process.
 
-    It has "roles" (what the other descriptors are for), "run" (the name of a function, called with the job) and
-    whatever that function reads. It comes from the caller, who is trusted, and so in Python's own format.
+    It has "run" (the name of a function, called with the job) and whatever that function reads. It comes from the
+    caller, who is trusted, and so in Python's own format.
 
     Args:
-        fds: the job and its descriptors.
-        say: where a `+` tells that the confinement holds.
+        fds: the job, then a descriptor for each of `ROLES`, then one for `SAY`, none below `LOW`.
+        size: bytes of the job.
         functions: what a job may name.
-        confine: puts the confinement on.
+        confine: puts the confinement on, with the last two arguments.
         keep: a descriptor that `confine` needs and closes, or -1.
     """
-    job = marshal.loads(_read_all(fds[0]))  # the caller's
-    function = functions[job["run"]]
-    _place(dict(zip(job["roles"], fds[1:], strict=True)), say, keep)
-    confine()
-    os.write(_SAY, b"+")
-    os.close(_SAY)
-    # a fresh `__main__`, and the same random numbers whichever server it is
-    sys.modules["__main__"] = types.ModuleType("__main__")
-    random = sys.modules.get("random")
-    if random is not None:
-        random.seed(0)
-    function(job)
-
-
-def _read_all(fd: int) -> bytes:
-    parts = []
-    while part := os.read(fd, 1 << 20):
-        parts.append(part)
-    return b"".join(parts)
-
-
-def _place(roles: dict[str, int], say: int, keep: int) -> None:
-    """Every descriptor to its number, nothing where there is no role, everything else closed."""
-    nothing = os.open(os.devnull, os.O_RDWR)
-    wanted = [*(roles.get(role, nothing) for role in _ROLES), say]
-    high = [fcntl.fcntl(fd, fcntl.F_DUPFD, 40) for fd in wanted]
-    for number, fd in enumerate(high):
+    text = os.read(fds[0], size)
+    while len(text) < size:
+        text += os.read(fds[0], size)
+    number = 0
+    for fd in fds[1:]:
         os.dup2(fd, number)
-    top = max(keep, _SAY)
-    os.closerange(_SAY + 1, top)
-    os.closerange(top + 1, 65536)
+        number += 1
+    if keep >= number:
+        os.closerange(number, keep)
+        os.closerange(keep + 1, 1024)
+    else:
+        os.closerange(number, 1024)
+    confine(memory, seconds)
+    os.write(SAY, b"+")
+    os.close(SAY)
+    job = marshal.loads(text)  # the caller's
+    functions[job["run"]](job)
 
 
 def finish(code: int) -> None:
@@ -81,10 +76,9 @@ def finish(code: int) -> None:
 
 def run_program(job: dict[str, Any]) -> None:
     """Run `job["code"]` as a script."""
-    main = sys.modules["__main__"]
     code = 0
     try:
-        exec(compile(job["code"], "program.py", "exec", dont_inherit=True), main.__dict__)  # noqa: S102
+        exec(compile(job["code"], "program.py", "exec", dont_inherit=True), sys.modules["__main__"].__dict__)  # noqa: S102
         threads = sys.modules.get("threading")
         if threads is not None:
             threads._shutdown()

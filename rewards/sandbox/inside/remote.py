@@ -11,6 +11,7 @@ from __future__ import annotations
 import builtins
 import json
 import os
+import select
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -40,12 +41,15 @@ class Channel:
 
     Args:
         fd: a descriptor to read and write.
-        objects: also let objects say what they contain, and let their items be set (tests of classes).
+        objects: also let objects say what they contain (tests of classes).
+        caller: a descriptor on which something comes when the program has ended, where its own does not close;
+            then `fd` does not block.
     """
 
-    def __init__(self, fd: int, *, objects: bool = False) -> None:
+    def __init__(self, fd: int, *, objects: bool = False, caller: int | None = None) -> None:
         self.fd = fd
         self.objects = objects
+        self.caller = caller
         self.asked = 0
         self.gone = False
         self._buffer = bytearray()
@@ -148,16 +152,18 @@ class Channel:
         data = json.dumps(value, allow_nan=False).encode() + b"\n"
         try:
             while data:
-                data = data[os.write(self.fd, data) :]
+                if self.caller is not None and select.select([self.caller], [self.fd], [])[0]:
+                    self._lost()
+                try:
+                    data = data[os.write(self.fd, data) :]
+                except BlockingIOError:
+                    continue
         except OSError:
             self._lost()
 
     def _receive(self) -> dict[str, Any]:
         while b"\n" not in self._buffer:
-            try:
-                data = os.read(self.fd, 1 << 16)
-            except OSError:
-                data = b""
+            data = self._read()
             if not data or len(self._buffer) > _MAX_LINE:
                 self._lost()
             self._buffer += data
@@ -170,6 +176,16 @@ class Channel:
         if not isinstance(answer, dict) or (rest and "f" not in answer):  # an answer nobody asked for
             self._lost()
         return answer  # type: ignore[no-any-return]
+
+    def _read(self) -> bytes:
+        try:
+            if self.caller is not None:
+                ready = select.select([self.fd, self.caller], [], [])[0]
+                if self.fd not in ready:
+                    return b""
+            return os.read(self.fd, 1 << 16)
+        except OSError:
+            return b""
 
     def _lost(self) -> None:
         self.gone = True

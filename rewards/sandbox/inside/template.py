@@ -10,6 +10,7 @@ It ends when its caller is gone, and its children end with it.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import os
 import select
@@ -19,13 +20,15 @@ import socket
 import struct
 import sys
 import time
+import types
+from collections.abc import Callable
 from typing import Any
 
 from rewards.sandbox.inside.confine import Confinement
-from rewards.sandbox.inside.job import Function, run_job
+from rewards.sandbox.inside.job import LOW, ROLES, Function, run_job
 
-REQUEST = struct.Struct("!cdQQ")
-"""b"J", seconds, bytes of memory, bytes of disk; with descriptors. Or b"K": end the child at once."""
+REQUEST = struct.Struct("!cdQQQ")
+"""b"J", seconds, bytes of memory, of disk, of the job; with its descriptors. Or b"K": end the child at once."""
 
 REPLY = struct.Struct("!BiddQ")
 """How it ended (`ENDINGS`), exit code or negative signal, seconds, seconds of CPU, KiB of memory at most."""
@@ -60,9 +63,10 @@ def serve(control: socket.socket, settings: dict[str, Any]) -> None:
         signal.signal(number, signal.SIG_IGN)
     scratch = settings["scratch"]
     os.makedirs(scratch, mode=0o700, exist_ok=True)
-    server = _Server(control, scratch, Confinement(settings, scratch), _take_functions(settings["functions"]))
-    server.confinement.hide()
-    sys.argv[:] = ["program.py"]
+    while os.open(os.devnull, os.O_RDWR) < LOW:
+        pass
+    first, control = control, control.dup()  # and the first stays open: nothing else gets its number
+    server = _Server(control, scratch, settings)
     gc.collect()
     gc.freeze()
     try:
@@ -76,6 +80,7 @@ def serve(control: socket.socket, settings: dict[str, Any]) -> None:
             wipe(scratch)
         if settings["remove"] is not None:
             shutil.rmtree(settings["remove"], ignore_errors=True)
+        first.close()
 
 
 def _take_functions(names: list[str]) -> dict[str, Function]:
@@ -89,67 +94,82 @@ def _take_functions(names: list[str]) -> dict[str, Function]:
     return found
 
 
+def _bare_fork() -> Callable[[], int]:
+    """`fork`; on Linux without what Python does around it for the sake of threads, of which there are none here."""
+    if sys.platform.startswith("linux") and sys.implementation.name == "cpython":
+        fork = ctypes.PyDLL(None).fork
+        fork.argtypes, fork.restype = (), ctypes.c_int
+        return fork
+    return os.fork
+
+
 class _Server:
-    def __init__(
-        self,
-        control: socket.socket,
-        scratch: str,
-        confinement: Confinement,
-        functions: dict[str, Function],
-    ) -> None:
+    def __init__(self, control: socket.socket, scratch: str, settings: dict[str, Any]) -> None:
         self.control = control
-        self.functions = functions
         self.scratch = scratch
-        self.confinement = confinement
+        self.confinement = Confinement(settings, scratch)
+        self.functions = _take_functions(settings["functions"])
+        self.fork = _bare_fork()
+        self.ready, self.say = os.pipe()
+        os.set_blocking(self.ready, False)
+        self.nothing = os.open(os.devnull, os.O_RDWR)
+        self.room = socket.CMSG_SPACE(4 * (len(ROLES) + 1))
+        # what a child finds: a fresh `__main__`, and the same random numbers whichever server it is
+        sys.modules["__main__"] = types.ModuleType("__main__")
+        sys.argv[:] = ["program.py"]
+        if "random" in sys.modules:
+            sys.modules["random"].seed(0)
 
     def answer(self) -> bool:
         """One job; False when the caller is gone."""
-        data, fds, _, _ = socket.recv_fds(self.control, REQUEST.size, 8)
+        data, ancillary, _, _ = self.control.recvmsg(REQUEST.size, self.room)
         while data and len(data) < REQUEST.size:
             more = self.control.recv(REQUEST.size - len(data))
             data = data + more if more else b""
         if not data:
             return False
-        kind, seconds, memory, disk = REQUEST.unpack(data)
+        kind, seconds, memory, disk, size = REQUEST.unpack(data)
         if kind != b"J":  # the end of a child that had already ended
             return True
-        pid, ready = self.fork(fds, memory, seconds)
+        fds = struct.unpack(f"={len(ancillary[0][2]) // 4}i", ancillary[0][2])
+        self.started = time.monotonic()
+        pid = self.fork()
+        if pid == 0:
+            self.become(fds, size, memory, seconds)
         for fd in fds:
             os.close(fd)
+        return self.see_off(pid, seconds, disk)
+
+    def become(self, fds: tuple[int, ...], size: int, memory: int, seconds: float) -> None:
+        """In the child: run the job; never returns."""
+        try:
+            os.chdir(self.scratch)
+            confinement = self.confinement
+            places = (*fds, *(self.nothing,) * (len(ROLES) + 1 - len(fds)), self.say)
+            run_job(places, size, self.functions, confinement.put_on, confinement.ruleset, memory, seconds)
+        finally:
+            os._exit(70)
+
+    def see_off(self, pid: int, seconds: float, disk: int) -> bool:
+        """Watch a child to its end and tell the caller; False when the caller is gone."""
         ending, gone = self.watch(pid, seconds, disk)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-        started = self.started
+        if ending != ENDED:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         _, status, usage = os.wait4(pid, 0)
-        confined = os.read(ready, 1) == b"+"
-        os.close(ready)
-        if not confined and ending == ENDED:
-            ending = REFUSED
+        try:
+            os.read(self.ready, 64)
+        except BlockingIOError:  # it never said that it is confined
+            ending = REFUSED if ending == ENDED else ending
         wipe(self.scratch)
         if gone:
             return False
         code = os.waitstatus_to_exitcode(status)
-        cpu = usage.ru_utime + usage.ru_stime
-        self.control.sendall(REPLY.pack(ending, code, time.monotonic() - started, cpu, usage.ru_maxrss))
+        seconds = time.monotonic() - self.started
+        self.control.sendall(
+            REPLY.pack(ending, code, seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
+        )
         return True
-
-    def fork(self, fds: list[int], memory: int, seconds: float) -> tuple[int, int]:
-        """The child's process id and a pipe in which it says that it is confined, before it runs the job."""
-        ready, say = os.pipe()
-        self.started = time.monotonic()
-        pid = os.fork()
-        if pid == 0:
-            try:
-                self.confinement.die_with_parent()
-                self.control.close()
-                os.close(ready)
-                os.chdir(self.scratch)
-                confine = self.confinement
-                run_job(fds, say, self.functions, lambda: confine.put_on(memory, seconds), confine.ruleset)
-            finally:
-                os._exit(70)
-        os.close(say)
-        return pid, ready
 
     def watch(self, pid: int, seconds: float, disk: int) -> tuple[int, bool]:
         """How the child ends, and whether the caller is gone."""

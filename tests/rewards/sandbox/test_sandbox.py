@@ -152,7 +152,7 @@ def test_model_written_code_is_refused_below_the_level_asked_for(monkeypatch: py
     monkeypatch.delenv(UNSAFE_VARIABLE, raising=False)
     with (
         Sandbox(only=Level.LIMITS) as box,
-        pytest.raises(SandboxError, match="asks for the level .landlock"),
+        pytest.raises(SandboxError, match="asks for the level"),
     ):
         box.run(Job("print(1)"))
 
