@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import functools
 import inspect
 import io
@@ -19,6 +20,7 @@ import os
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
@@ -340,9 +342,16 @@ def call(
 
 
 def _invoke(function: Reward, keywords: dict[str, Any]) -> Any:
-    if is_async(function):
+    if not is_async(function):
+        return function(**keywords)
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
         return asyncio.run(function(**keywords))
-    return function(**keywords)
+    # a notebook's own loop runs in this thread; a second one needs a thread of its own
+    context = contextvars.copy_context()
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(context.run, lambda: asyncio.run(function(**keywords))).result()
 
 
 def _materialise(returned: Any) -> Any:

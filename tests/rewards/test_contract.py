@@ -80,6 +80,17 @@ def test_async_functions_objects_and_partials_are_called() -> None:
     assert [call(function, batch("a")).scores[0] for function in functions] == [0.5, 0.25, 0.75, 2.0]
 
 
+def test_an_async_reward_is_called_from_inside_a_running_loop_as_in_a_notebook() -> None:
+    async def later(completions: list[str], **_: Any) -> list[float]:
+        await asyncio.sleep(0)
+        return [0.5] * len(completions)
+
+    async def cell() -> list[float]:
+        return list(call(later, batch("a")).scores)
+
+    assert asyncio.run(cell()) == [0.5]
+
+
 @pytest.mark.parametrize(
     ("returned", "scores"),
     [
