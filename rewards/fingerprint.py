@@ -133,6 +133,26 @@ def code_fingerprint(path: Path, root: Path) -> dict[str, str]:
     return prints
 
 
+LIBRARY = Path(__file__).resolve().parent / "library"
+_LIBRARY_RESTS_ON = ("contract.py", "credits.py", "marks.py")
+
+
+def library_fingerprint() -> dict[str, str]:
+    """`{file: digest}` of the built-in rewards and what they rest on, for a checkout of this project.
+
+    By the bytes of the files: they are not the user's to lay out, and reading fifty syntax trees takes longer than
+    scoring. Each member stands for all, since importing one imports the others.
+    """
+    package = LIBRARY.parent
+    files = [*sorted(LIBRARY.rglob("*.py")), *(package / name for name in _LIBRARY_RESTS_ON)]
+    return {
+        file.relative_to(package.parent).as_posix(): hashlib.blake2b(
+            file.read_bytes(), digest_size=16
+        ).hexdigest()
+        for file in files
+    }
+
+
 def package_versions(packages: Iterable[str]) -> dict[str, str]:
     """`{package: version}` of the installed ones among `packages`."""
     versions: dict[str, str] = {}

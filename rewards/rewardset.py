@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from rewards.contract import Batch, Reward, Signature, class_call, keywords_for, signature, trl_name, unwrap
 from rewards.errors import ManifestError, MissingColumnError, TargetError
-from rewards.fingerprint import code_fingerprint, digest, package_versions
+from rewards.fingerprint import LIBRARY, code_fingerprint, digest, library_fingerprint, package_versions
 from rewards.loading import Transform, find_rewards, forget_local, load_file, load_module
 from rewards.manifest import (
     Aggregation,
@@ -346,7 +346,7 @@ class RewardSet:
             entry=entry,
             trl_name=trl_name(function),
             signature=signature(function, entry.params),
-            file=_defined_in(function, file),
+            file=defined_in(function, file),
             line=_line(function),
             code=code,
             fingerprint=digest([name, stated, code]),
@@ -361,6 +361,8 @@ def _code(entry: RewardEntry, file: Path | None, root: Path) -> dict[str, str]:
         package = entry.function.partition(":")[0].partition(".")[0]
         distributions = importlib.metadata.packages_distributions().get(package, [package])
         return package_versions(distributions) or code_fingerprint(file, file.parent)
+    if file.is_relative_to(LIBRARY):
+        return library_fingerprint()
     if file.is_relative_to(root.resolve()):
         return code_fingerprint(file, root)
     folder = file.parent  # a package outside the project: its own modules import each other from above it
@@ -369,7 +371,7 @@ def _code(entry: RewardEntry, file: Path | None, root: Path) -> dict[str, str]:
     return code_fingerprint(file, folder)
 
 
-def _defined_in(function: Reward, file: Path | None) -> str | None:
+def defined_in(function: Reward, file: Path | None) -> str | None:
     """The file whose line `_line` names: a package may offer a function that another of its files defines."""
     inner = unwrap(function)
     code = getattr(inspect.unwrap(inner) if callable(inner) else inner, "__code__", None)

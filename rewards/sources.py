@@ -12,7 +12,7 @@ import importlib.util
 from pathlib import Path
 
 from rewards.errors import TargetError
-from rewards.fingerprint import code_fingerprint, digest, package_versions
+from rewards.fingerprint import LIBRARY, code_fingerprint, digest, library_fingerprint, package_versions
 from rewards.manifest import read_manifest
 from rewards.reward_model import is_model_reference, model_digest
 from rewards.targets import Target
@@ -67,4 +67,4 @@ def _module_code(parts: list[str], root: Path) -> dict[str, str]:
         file = root.joinpath(*parts, "__init__.py")
     if not file.is_file():
         raise TargetError(f"there is no module '{'.'.join(parts)}'")
-    return code_fingerprint(file, root)
+    return library_fingerprint() if file.resolve().is_relative_to(LIBRARY) else code_fingerprint(file, root)

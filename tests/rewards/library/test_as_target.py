@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -59,3 +60,9 @@ def test_the_seal_covers_the_members_own_code_from_any_folder(loaded: RewardSet)
     assert numeric.file.endswith("rewards/library/numeric.py")
     assert layout.file is not None
     assert layout.file.endswith("rewards/library/incremental.py")
+
+
+def test_describing_a_member_reads_no_syntax_trees(loaded: RewardSet) -> None:
+    start = time.process_time()
+    loaded.describe()
+    assert time.process_time() - start < 0.2
