@@ -14,16 +14,18 @@ SMALL_WORDS = frozenset(
 )
 
 
-def coverage_reward(completions, facts, **kwargs):
+def coverage_reward(prompts, completions, facts, **kwargs):
     """Reward what the summary tells of the notice.
 
     Returns the share of `facts` that are told; each is a few words, or several wordings of them (`3 May | May 3`).
     A fact counts where its words stand in a sentence, that is, among at least five words of which one in four is a
-    small one such as `the`, `on`, `for`: a list of catchwords is no summary. None where a row has no facts.
+    small one such as `the`, `on`, `for`: a list of catchwords is no summary. Neither is what has more than half the
+    notice's words: 0.0. None where a row has no facts.
     """
     scores = []
-    for completion, wanted in zip(completions, facts, strict=True):
-        prose = " . ".join(sentences(text_of(completion)))
+    for prompt, completion, wanted in zip(prompts, completions, facts, strict=True):
+        text = text_of(completion)
+        prose = " . ".join(sentences(text))
         if not wanted:
             scores.append(None)
             continue
@@ -31,6 +33,8 @@ def coverage_reward(completions, facts, **kwargs):
         for fact in wanted:
             if told(prose, fact):
                 score += 1 / len(wanted)
+        if len(text.split()) > len(text_of(prompt).split()) / 2:
+            score = 0.0
         scores.append(score)
     return scores
 
