@@ -87,11 +87,10 @@ def guard() -> None:
 
     faulthandler.disable()
     builtins.exit = builtins.quit = None  # type: ignore[assignment]
-    names = "kill system putenv remove removedirs rmdir fchdir setuid fork forkpty killpg rename renames truncate replace"
-    for name in (
-        *names.split(),
-        *["unlink", "fchmod", "fchown", "chmod", "chown", "chroot", "lchown", "getcwd", "chdir"],
-    ):
+    names = (
+        "kill system putenv remove removedirs rmdir fchdir setuid fork forkpty killpg rename renames truncate"
+    )
+    for name in f"{names} replace unlink fchmod fchown chmod chown chroot lchown getcwd chdir".split():
         setattr(os, name, None)
     shutil.rmtree = shutil.move = shutil.chown = None  # type: ignore[assignment]
     subprocess.Popen = None  # type: ignore[assignment,misc]

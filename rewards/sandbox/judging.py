@@ -81,7 +81,7 @@ class Judge:
         self._sound = False
         self._empty()
         judge = self._running
-        judge.deadline = time.monotonic() + 3 * (limits.seconds + 2.0)
+        judge.deadline = time.monotonic() + 3 * limits.seconds + 2.0
         judge.send(tests)
         candidate = Running(server, program, limits, channel=os.dup(self._ours.fileno()))
         lines: list[list[Any]] = []

@@ -135,7 +135,9 @@ class _Grader:
 
     def record(self, name: str, passed: bool, why: str | BaseException) -> None:
         """Keep what one test gave; one that failed once has failed."""
-        why = why if isinstance(why, str) else _why(why)
+        if isinstance(why, BaseException):
+            self.blame(why)
+            why = _why(why)
         before = self.seen.get(name)
         self.seen[name] = (passed, why) if before is None or before[0] else before
         if not passed and self.stop:
@@ -170,10 +172,19 @@ class _Grader:
         except (Ungradable, shim.Skipped, _Stop):
             raise
         except BaseException as error:  # noqa: BLE001  # a test that failed
-            if not self.channel.asked or (_is_own(error) and getattr(error, "name", "") not in self.lacking):
-                raise Ungradable(f"the tests fail by themselves: {_why(error)}") from None
+            self.blame(error)
             return _why(error)
         return None
+
+    def blame(self, error: BaseException) -> None:
+        """See whose fault a failure is.
+
+        Raises:
+            Ungradable: the program has no part in it.
+        """
+        own = _is_own(error) and getattr(error, "name", "") not in self.lacking
+        if own or not self.channel.asked:
+            raise Ungradable(f"the tests fail by themselves: {_why(error)}") from None
 
     # ------------------------------------------------------------------------------------------- code
 
