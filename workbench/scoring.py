@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rewards.contract import CallResult, Status
+from rewards.contract import Batch, CallResult, Status
 from rewards.groups import advantages, totals
 from rewards.rewardset import SetDescription
 from rewards.running import Runner
+from rewards.targets import parse_target
 from workbench.parallel import Progress, run_calls
 from workbench.samples import Samples
+from workbench.versions import Versions, read_code
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,6 +128,8 @@ def score(
     only: Sequence[str] = (),
     weights: Mapping[str, float] | None = None,
     tokenizer: Callable[[str], Sequence[int]] | None = None,
+    batch: Batch | None = None,
+    keep: bool = False,
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> ScoreTable:
@@ -138,13 +142,16 @@ def score(
         only: score only these rewards.
         weights: replace the declared weights of these rewards.
         tokenizer: gives `completion_ids`; None: bytes stand in, and rewards that read them are noted.
+        batch: what `samples.batch(tokenizer)` gave, where `runner` holds it already.
+        keep: keep the code that ran as a version (`workbench.versions`), where its folder can be written.
         jobs: processes that score at the same time; see `workbench.parallel`.
 
     Raises:
         LoadError, TargetError, ManifestError: the target cannot be loaded.
         MissingColumnError: the samples lack a column that a reward requires.
     """
-    batch = samples.batch(tokenizer)
+    batch = batch if batch is not None else samples.batch(tokenizer)
+    code = read_code(parse_target(target)) if keep else None
     with contextlib.ExitStack() as stack:
         if runner is None:
             runner = stack.enter_context(Runner(batch=batch))
@@ -153,6 +160,8 @@ def score(
         description.require_columns(samples.columns)
         calls = samples.step_rows()
         results = run_calls(runner, worker, description, calls, jobs=jobs, progress=progress)
+    if code is not None and code.unchanged():
+        Versions(code.root).keep(code)
     notes = [] if tokenizer else _byte_notes(description)
     table = _table(description, samples, calls, results, notes)
     return table.reweighted(weights) if weights else table

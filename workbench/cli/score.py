@@ -49,6 +49,7 @@ def score(
             only=[name.strip() for name in only.split(",") if name.strip()],
             weights=parse_weights(weights),
             tokenizer=tokenizer_for(opened.manifest),
+            keep=True,
             jobs=jobs or os.cpu_count() or 1,
             progress=progress,
         )
