@@ -106,6 +106,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         "browser": None if find_chromium() else "no Chromium found: apt-get install chromium",
         "gpu": None if Path("/dev/nvidia0").exists() else "no CUDA device",
     }
+    # Playwright keeps an event loop running in the main thread, under which asyncio.run() raises: browsers go last.
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
     for item in items:
         for marker, reason in lacking.items():
             if reason and item.get_closest_marker(marker):
