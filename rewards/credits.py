@@ -39,6 +39,7 @@ class NamedCredit:
     note: str | None
     line: int
     row: int | None
+    file: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready; an infinite or undefined number is text."""
@@ -49,6 +50,7 @@ class NamedCredit:
             "spans": [list(span) for span in self.spans],
             "note": self.note,
             "line": self.line,
+            "file": self.file,
         }
 
 
@@ -111,8 +113,9 @@ class Recording:
     ) -> None:
         """Keep one credit; called by `credit`."""
         row = 0 if self.rows == 1 else self._row_of(frame)
+        file = frame.f_code.co_filename
         self.credits.append(
-            NamedCredit(str(name), _number(points), of, spans_of(span), note, frame.f_lineno, row)
+            NamedCredit(str(name), _number(points), of, spans_of(span), note, frame.f_lineno, row, file)
         )
 
     def _row_of(self, frame: FrameType | None) -> int | None:

@@ -75,7 +75,7 @@ def _score(text: str, shared: float | None) -> float:
     span = (0, len(text))
     if shared is None:
         return credit("a wrong answer, however different", -1.0, of=0.0, span=span)
-    return credit("shared with the others of the group", -shared, of=0.0, span=span) if shared else 0.0
+    return credit("shared with the others of the group", -shared or 0.0, of=0.0, span=span)
 
 
 def _shared(texts: Sequence[str], size: int, free: float) -> list[float]:

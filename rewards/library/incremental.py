@@ -74,17 +74,29 @@ def _incremental(text: str, tags: Sequence[str], shares: Sequence[float]) -> flo
         if opened:
             place = start + len(opening)
             score += credit(opening, share, of=share, span=(start, place))
+        else:
+            credit(opening, 0.0, of=share, note=_missed(text, opening, start))
         end = _once(text, closing)
         closed = opened and end >= place and bool(text[place:end].strip())
         if closed:
             place = end + len(closing)
             score += credit(closing, share, of=share, span=(end, place))
+        else:
+            note = _missed(text, closing, end) if end < place or not opened else "the block is empty"
+            credit(closing, 0.0, of=share, note=note)
     trailing = text[place:].strip() if closed else ""
     if trailing:
         cost = min(PENALTY * len(trailing), share)
         start = text.find(trailing, place)
         score += credit("text after the last tag", -cost, of=0.0, span=(start, start + len(trailing)))
     return min(1.0, max(score, 0.0))
+
+
+def _missed(text: str, tag: str, place: int) -> str:
+    """Why a tag earns nothing."""
+    if place >= 0:
+        return "out of its place"
+    return "stands more than once" if tag in text else "missing"
 
 
 def _once(text: str, tag: str) -> int:

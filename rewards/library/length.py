@@ -158,4 +158,4 @@ def _paid(name: str, text: str, points: float) -> float:
 
 
 def _penalty(name: str, text: str, points: float) -> float:
-    return credit(name, points, of=0.0, span=(0, len(text))) if points else 0.0
+    return credit(name, points or 0.0, of=0.0, span=(0, len(text)))  # never -0.0

@@ -61,13 +61,10 @@ def repetition_penalty(
 
 def _penalty(text: str, words: Sequence[Any], size: int, free: float) -> float:
     runs = len(words) - size + 1
-    if runs < 2:
-        return 0.0
-    share = len(set(ngrams(words, size))) / runs
-    if share >= free:
-        return 0.0
-    note = f"{share:.0%} of the runs of {size} are different"
-    return credit("repeated runs of words", (share - free) / free, of=0.0, span=(0, len(text)), note=note)
+    share = len(set(ngrams(words, size))) / runs if runs > 1 else 1.0
+    points = min(0.0, (share - free) / free)
+    note = f"{share:.0%} of the runs of {size} are different" if runs > 1 else "too short to repeat anything"
+    return credit("repeated runs of words", points, of=0.0, span=(0, len(text)), note=note)
 
 
 def words_of(text: str) -> list[str]:

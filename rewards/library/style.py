@@ -181,6 +181,8 @@ def _connectives(text: str, enough: int, pattern: re.Pattern[str]) -> float:
     counted = list(places.items())[: min(enough, max(0, others) // WORDS_EACH)]
     for word, span in counted:
         credit(word, 1 / enough, of=1 / enough, span=span)
+    if not counted:
+        credit("connectives", 0.0, of=1.0, note="too few other words" if places else "none")
     return len(counted) / enough
 
 
@@ -194,6 +196,8 @@ def _steps(text: str, enough: int) -> float:
             places.setdefault(said, (start, end))
     for number, span in enumerate(places.values(), 1):
         credit(f"step {number}", 1 / enough, of=1 / enough, span=span)
+    if not places:
+        credit("steps", 0.0, of=1.0, note="none")
     return len(places) / enough
 
 
@@ -223,14 +227,15 @@ def _citations(text: str, enough: int) -> float:
     counted = list(places.items())[:enough]
     for mark, span in counted:
         credit(mark[:40], 1 / enough, of=1 / enough, span=span)
+    if not counted:
+        credit("citations", 0.0, of=1.0, note="none")
     return len(counted) / enough
 
 
 def _forbidden(text: str, pattern: re.Pattern[str], free: int) -> float:
     spans = [match.span() for match in pattern.finditer(text)]
-    if len(spans) <= free:
-        return 0.0
-    return credit("unwanted phrases", -1.0, of=0.0, span=spans[:50], note=f"{len(spans)} of them")
+    points = -1.0 if len(spans) > free else 0.0
+    return credit("unwanted phrases", points, of=0.0, span=spans[:50], note=f"{len(spans)} of them")
 
 
 def reasoning_place(text: str) -> Span:

@@ -26,7 +26,7 @@ from rewards.contract import (
     completion_text,
     is_async,
 )
-from rewards.rewardset import RewardSet
+from rewards.rewardset import RewardSet, defined_in
 from rewards.tracing.explanation import Credit, Line, Reader, RewardExplanation, strict
 from rewards.tracing.importable import traceable
 from rewards.tracing.nodes import FILES
@@ -219,8 +219,9 @@ class Explainer:
             if origin is not None:
                 credits, missed = reader.credits(origin)
             if len(credits) <= 1 and result.credits:
-                named = _named(result.credits[at], float(result.scores[at]))
-                credits = credits if {one.name for one in named} <= {one.name for one in credits} else named
+                named = _named(result.credits[at], float(result.scores[at]), run.file)
+                if not {one.name for one in named} <= {one.name for one in credits}:
+                    credits, missed = named, ()
         return _Recorded(run, at, same, credits, missed, reader.lines())
 
     def _finish(
@@ -266,20 +267,24 @@ class _Recorded:
         self.gave_up = STATE.gave_up
 
 
-def _named(credits: list[dict[str, Any]], score: float) -> tuple[Credit, ...]:
+def _named(credits: list[dict[str, Any]], score: float, main: Path | None) -> tuple[Credit, ...]:
     """Named credits given in code that is not followed, where they make up the score."""
     if not credits or abs(sum(credit["points"] for credit in credits) - score) > 1e-9 * max(1.0, abs(score)):
         return ()
-    return tuple(
-        Credit(
-            credit["name"],
-            credit["points"],
-            credit["of"],
-            None,
-            spans=tuple((start, end) for start, end in credit["spans"]),
-            note=credit["note"],
-        )
-        for credit in credits
+    return tuple(_recorded_credit(credit, main) for credit in credits)
+
+
+def _recorded_credit(credit: dict[str, Any], main: Path | None) -> Credit:
+    file = Path(credit["file"])
+    here = main is not None and file.name == main.name and file.resolve() == main
+    return Credit(
+        credit["name"],
+        credit["points"],
+        credit["of"],
+        credit["line"] if here else None,
+        spans=tuple((start, end) for start, end in credit["spans"]),
+        place=None if here else f"{file.name}:{credit['line']}",
+        note=credit["note"],
     )
 
 
@@ -320,8 +325,9 @@ def own_copy(batch: Batch) -> Batch:
 
 
 def _file_of(rewards: RewardSet, name: str) -> Path | None:
-    file = rewards.files[rewards.index(name)]
-    return file.resolve() if file is not None else None
+    """The file whose lines are shown: a package may offer a function that another of its files defines."""
+    named = defined_in(rewards.function(name), rewards.files[rewards.index(name)])
+    return Path(named).resolve() if named is not None else None
 
 
 def _function_name(function: Reward) -> str:

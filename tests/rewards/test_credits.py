@@ -56,7 +56,8 @@ def test_a_credit_is_recorded_with_all_it_was_given() -> None:
     result = call(reward, batch(["<a>x</a>"]), record_credits=True)
     assert result.credits is not None
     close = result.credits[0][1]
-    line = close.pop("line")
+    line, file = close.pop("line"), close.pop("file")
+    assert file == __file__
     assert close == {"name": "close", "points": 0.75, "of": 0.75, "spans": [[4, 8]], "note": "at the end"}
     assert isinstance(line, int)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from rewards.contract import Batch
+from rewards.library import json_fields
 from rewards.rewardset import RewardSet
 from rewards.tracing import Explainer, RewardExplanation, explain_row
 from rewards.tracing.recorder import recording
@@ -354,8 +356,28 @@ def reward(completions, **kwargs):
     return incremental_format(completions)
 """
     explanation = explain(tmp_path, source, rows=batch(["<reasoning>x</reasoning>", "<answer>"]))
-    assert points(explanation) == [("<reasoning>", 0.25), ("</reasoning>", 0.25)]
+    assert points(explanation) == [
+        ("<reasoning>", 0.25),
+        ("</reasoning>", 0.25),
+        ("<answer>", 0.0),
+        ("</answer>", 0.0),
+    ]
     assert explanation.exact
+    first = explanation.credits[0]
+    assert (first.of, first.spans, first.line) == (0.25, ((0, 11),), None)
+    assert first.place is not None
+    assert first.place.startswith("incremental.py:")
+
+
+def test_a_member_that_the_package_offers_shows_the_lines_of_the_file_that_defines_it() -> None:
+    load = functools.partial(RewardSet.load, "rewards.library:json_fields")
+    rows = batch(['{"a": 1, "b": 2}'], answer=['{"a": 1, "b": 3}'])
+    explanation = explain_row(load, "json_fields", rows, 0)
+    assert points(explanation) == [("a", 0.5), ("b", 0.0)]
+    file = Path(inspect.getfile(inspect.unwrap(json_fields)))
+    lines = file.read_text("utf-8").splitlines()
+    assert all("credit(" in lines[(one.line or 0) - 1] for one in explanation.credits)
+    assert {one.line for one in explanation.credits} <= {line.line for line in explanation.lines}
 
 
 def test_rows_of_one_whole_call_are_read_from_one_recording(tmp_path: Path) -> None:
