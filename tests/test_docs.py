@@ -154,3 +154,11 @@ def test_every_environment_variable_is_in_the_reference(repository: Path) -> Non
     ]
     used = {name for file in files for name in re.findall(r'"(REWARD_WORKBENCH_[A-Z_]+)"', file.read_text())}
     assert {name for name in used if name not in text} == set()
+
+
+def test_every_template_is_in_the_reference(repository: Path) -> None:
+    text = (repository / "docs" / "reference.md").read_text(encoding="utf-8")
+    templates = [
+        folder.name for folder in (repository / "workbench" / "templates").iterdir() if folder.is_dir()
+    ]
+    assert [name for name in templates if name[0] != "_" and f"`{name}`" not in text] == []
