@@ -11,13 +11,10 @@ service      a service on another machine, or wherever its owner put it
 
 from __future__ import annotations
 
-import os
 from enum import Enum
 
 from rewards.errors import SandboxError
-
-UNSAFE_VARIABLE = "REWARD_WORKBENCH_UNSAFE_CODE"
-"""Set to 1 by `--unsafe-code`: model-written code runs on any level."""
+from rewards.permissions import UNSAFE_CODE
 
 
 class Level(Enum):
@@ -64,16 +61,6 @@ DECLARED = Level.LANDLOCK
 """The level asked for where nothing else is said."""
 
 
-def unsafe_allowed() -> bool:
-    """Whether the user said that model-written code may run on any level (`--unsafe-code`)."""
-    return os.environ.get(UNSAFE_VARIABLE, "") not in ("", "0")
-
-
-def allow_unsafe() -> None:
-    """Say so for this process and those it starts."""
-    os.environ[UNSAFE_VARIABLE] = "1"
-
-
 def require(found: Level, asked: Level, *, unsafe: bool, why: str = "") -> None:
     """Refuse a level below the one asked for.
 
@@ -85,5 +72,5 @@ def require(found: Level, asked: Level, *, unsafe: bool, why: str = "") -> None:
     reason = f" ({why})" if why else ""
     raise SandboxError(
         f"model-written code is not run: it asks for the level '{asked.value}' and this machine offers "
-        f"'{found.value}'{reason}; see `reward-workbench doctor`, or run it all the same with --unsafe-code"
+        f"'{found.value}'{reason}; see `reward-workbench doctor`, or run it all the same with {UNSAFE_CODE}"
     )

@@ -19,9 +19,10 @@ from collections.abc import Iterator
 from types import TracebackType
 
 from rewards.errors import SandboxError
+from rewards.permissions import unsafe_code_allowed
 from rewards.sandbox.job import Job, Result
 from rewards.sandbox.judging import Judge
-from rewards.sandbox.level import DECLARED, Level, require, unsafe_allowed
+from rewards.sandbox.level import DECLARED, Level, require
 from rewards.sandbox.server import Ended, Limits, Running, Server, pump
 from rewards.sandbox.starting import best_levels
 
@@ -30,6 +31,11 @@ _REQUIRED = {
     Level.LANDLOCK: {"files", "folders", "writing", "network", "signals", "programs", "processes"},
     Level.SEATBELT: {"files", "folders", "writing", "network", "programs"},
     Level.LIMITS: set(),
+}
+
+_CAVEATS = {
+    Level.SEATBELT: "macOS limits no program's memory and lets it start processes; never measured on a real machine",
+    Level.LIMITS: "files and network stand open",
 }
 
 
@@ -109,7 +115,7 @@ class Sandbox:
             SandboxError: it is below the level asked for.
         """
         found = self.level()
-        unsafe = unsafe_allowed() if self._unsafe is None else self._unsafe
+        unsafe = unsafe_code_allowed() if self._unsafe is None else self._unsafe
         require(found, self._asked, unsafe=unsafe, why=self._why)
         return found
 
@@ -131,7 +137,7 @@ class Sandbox:
                 )
                 continue
             self._idle["candidate"].append(server)
-            self._found, self._why = level, "; ".join(reasons)
+            self._found, self._why = level, "; ".join(reasons) or _CAVEATS.get(level, "")
             return
         raise SandboxError("; ".join(reasons) or "there is no sandbox for this system")
 

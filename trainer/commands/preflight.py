@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from rewards.permissions import UNSAFE_CODE, UNSAFE_CODE_HELP, allow_unsafe_code
+
 
 def preflight(
     target: Annotated[str, typer.Argument(help="a project folder, rewards.py, or rewards.py::NAME")],
@@ -17,6 +19,9 @@ def preflight(
         str | None, typer.Option("--model", help="toy, smollm2, a folder, a .gguf file or a hub name")
     ] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", help="key=value; repeatable")] = None,
+    unsafe_code: Annotated[
+        bool, typer.Option(UNSAFE_CODE, help=UNSAFE_CODE_HELP, callback=allow_unsafe_code)
+    ] = False,
 ) -> None:
     """Data, memory, signal, seal and settings of a training run; nothing is trained."""
     from trainer.job import Request

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from rewards.permissions import UNSAFE_CODE, UNSAFE_CODE_HELP, allow_unsafe_code
+
 
 def train(
     target: Annotated[str, typer.Argument(help="a project folder, rewards.py, or rewards.py::NAME")],
@@ -28,6 +30,9 @@ def train(
     allow_unsealed: Annotated[
         bool,
         typer.Option("--allow-unsealed", help="train a set that is not sealed as it is; recorded in the run"),
+    ] = False,
+    unsafe_code: Annotated[
+        bool, typer.Option(UNSAFE_CODE, help=UNSAFE_CODE_HELP, callback=allow_unsafe_code)
     ] = False,
 ) -> None:
     """Train a model on a sealed reward set."""

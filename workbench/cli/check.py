@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rewards.permissions import UNSAFE_CODE, UNSAFE_CODE_HELP, allow_unsafe_code
+
 if TYPE_CHECKING:
     from workbench.checks.report import Report
     from workbench.samples import Samples
@@ -40,6 +42,9 @@ def check(
     explain: Annotated[str, typer.Option("--explain", help="Print the manual page of a check: RW104.")] = "",
     list_checks: Annotated[bool, typer.Option("--list", help="List all checks.")] = False,
     durations: Annotated[bool, typer.Option("--durations", help="Say how long each check took.")] = False,
+    unsafe_code: Annotated[
+        bool, typer.Option(UNSAFE_CODE, help=UNSAFE_CODE_HELP, callback=allow_unsafe_code)
+    ] = False,
 ) -> None:
     """Check rewards as the trainer calls them, with the smallest completion that shows each fault.
 

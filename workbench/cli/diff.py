@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from rewards.permissions import UNSAFE_CODE, UNSAFE_CODE_HELP, allow_unsafe_code
+
 
 def diff(
     old: Annotated[
@@ -21,6 +23,9 @@ def diff(
         typer.Option("--samples", help="Completions to score; default: those of the manifest."),
     ] = None,
     format: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
+    unsafe_code: Annotated[
+        bool, typer.Option(UNSAFE_CODE, help=UNSAFE_CODE_HELP, callback=allow_unsafe_code)
+    ] = False,
 ) -> None:
     """Compare two versions of a reward on the same completions: rows, ranks, signs of advantages, code."""
     import json

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from rewards.permissions import UNSAFE_CODE, UNSAFE_CODE_HELP, allow_unsafe_code
+
 
 def explain(
     target: Annotated[
@@ -20,6 +22,9 @@ def explain(
         int | None, typer.Option("--row", help="The row to explain, counted from 0; default: all.")
     ] = None,
     format: Annotated[str, typer.Option("--format", help="text, or json: one object a line.")] = "text",
+    unsafe_code: Annotated[
+        bool, typer.Option(UNSAFE_CODE, help=UNSAFE_CODE_HELP, callback=allow_unsafe_code)
+    ] = False,
 ) -> None:
     """Show the partial credit that made each score: the line that gave it, its condition, the text it matched."""
     from rewards.errors import UsageError

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from rewards.permissions import UNSAFE_CODE, UNSAFE_CODE_HELP, allow_unsafe_code
+
 
 def score(
     target: Annotated[
@@ -27,6 +29,9 @@ def score(
     ] = None,
     only: Annotated[str, typer.Option("--only", help="Score only these rewards: A,B.")] = "",
     weights: Annotated[str, typer.Option("--weights", help="Other weights than declared: A=2,B=0.")] = "",
+    unsafe_code: Annotated[
+        bool, typer.Option(UNSAFE_CODE, help=UNSAFE_CODE_HELP, callback=allow_unsafe_code)
+    ] = False,
 ) -> None:
     """Score completions with every reward, add up totals, and compute the advantages TRL would give."""
     from rewards.errors import UsageError

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from rewards.permissions import UNSAFE_CODE, UNSAFE_CODE_HELP, allow_unsafe_code
+
 
 def serve(
     target: Annotated[
@@ -28,6 +30,9 @@ def serve(
     root_path: Annotated[
         str, typer.Option("--root-path", help="Path under which a proxy shows this server, e.g. /proxy/7860.")
     ] = "",
+    unsafe_code: Annotated[
+        bool, typer.Option(UNSAFE_CODE, help=UNSAFE_CODE_HELP, callback=allow_unsafe_code)
+    ] = False,
 ) -> None:
     """Open the workbench in a browser: write rewards and see at once what they pay, and for what."""
     from workbench.app.serving import serve_target

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from rewards.permissions import UNSAFE_CODE, UNSAFE_CODE_HELP, allow_unsafe_code
+
 
 def train(
     target: Annotated[str, typer.Argument(help="Project folder, file.py or file.py::function.")],
@@ -24,6 +26,9 @@ def train(
     ] = None,
     allow_unsealed: Annotated[
         bool, typer.Option("--allow-unsealed", help="Train without a valid seal; the run records it.")
+    ] = False,
+    unsafe_code: Annotated[
+        bool, typer.Option(UNSAFE_CODE, help=UNSAFE_CODE_HELP, callback=allow_unsafe_code)
     ] = False,
 ) -> None:
     """Train with GRPO from a sealed reward set; an unsealed one is checked first and sealed if it passes."""

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from rewards.errors import SandboxError
+from rewards.permissions import UNSAFE_CODE_VARIABLE
 from rewards.sandbox import Job, Level, Limits, Sandbox
 from rewards.sandbox import sandbox as sandbox_module
-from rewards.sandbox.level import UNSAFE_VARIABLE
 
 MIB = 1 << 20
 
@@ -149,7 +149,7 @@ def test_a_bubblewrap_that_lets_things_through_is_passed_over(
 
 
 def test_model_written_code_is_refused_below_the_level_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(UNSAFE_VARIABLE, raising=False)
+    monkeypatch.delenv(UNSAFE_CODE_VARIABLE, raising=False)
     with (
         Sandbox(only=Level.LIMITS) as box,
         pytest.raises(SandboxError, match="asks for the level"),
@@ -158,7 +158,7 @@ def test_model_written_code_is_refused_below_the_level_asked_for(monkeypatch: py
 
 
 def test_it_runs_where_the_user_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(UNSAFE_VARIABLE, "1")
+    monkeypatch.setenv(UNSAFE_CODE_VARIABLE, "1")
     with Sandbox(only=Level.LIMITS) as box:
         assert box.run(Job("print(1)")).output == "1\n"
 
