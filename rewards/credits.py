@@ -178,9 +178,9 @@ def recording(rows: int, completions: Sequence[Any] = ()) -> Iterator[Recording]
         _record.reset(token)
 
 
-def is_recording() -> bool:
-    """Whether credits are kept at this moment; code that would have to go out of its way for them can ask."""
-    return _record.get() is not None
+def active_recording() -> Recording | None:
+    """The recording that credits go to at this moment, for code that hands on credits of others; mostly None."""
+    return _record.get()
 
 
 def spans_of(span: Any) -> tuple[Span, ...]:

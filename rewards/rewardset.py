@@ -6,6 +6,7 @@ Everyone else works with a `SetDescription`, the same set without its functions,
 
 from __future__ import annotations
 
+import ast
 import functools
 import importlib.metadata
 import inspect
@@ -347,7 +348,7 @@ class RewardSet:
             trl_name=trl_name(function),
             signature=signature(function, entry.params),
             file=defined_in(function, file),
-            line=_line(function),
+            line=_line(function, file, name),
             code=code,
             fingerprint=digest([name, stated, code]),
             declared=self.declared[index] if self.declared else (),
@@ -381,12 +382,27 @@ def defined_in(function: Reward, file: Path | None) -> str | None:
     return str(file) if file else None
 
 
-def _line(function: Reward) -> int | None:
+def _line(function: Reward, file: Path | None, name: str) -> int | None:
     inner = unwrap(function)
     code = getattr(inspect.unwrap(inner) if callable(inner) else inner, "__code__", None)
     if code is None:
         code = getattr(class_call(inner), "__code__", None)
+        if code is not None and file is not None and Path(code.co_filename) != file:
+            return _assigned_at(file, name)  # an object of a class from elsewhere: where it got its name
     return code.co_firstlineno if code is not None else None
+
+
+def _assigned_at(file: Path, name: str) -> int | None:
+    """The line on which a file gives something this name, None where it does not."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return None
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+            return node.lineno
+    return None
 
 
 class _Loader:

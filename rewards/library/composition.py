@@ -33,12 +33,14 @@ from rewards.contract import (
     read_scores,
     signature,
     trl_name,
+    unwrap,
 )
-from rewards.credits import Recording, credit, is_recording, recording
+from rewards.credits import NamedCredit, Recording, active_recording, recording
 from rewards.marks import MARK, mark_of
 
 Score = float | None
-Credits = list[dict[str, Any]]
+Credits = list[NamedCredit]
+Place = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -55,11 +57,13 @@ class Answer:
     """What a part said of each row of the whole call.
 
     None where it abstained or was not asked, NaN as it came; `credits` are the named ones of each row, empty where
-    nobody records; `returned` is the very object that a call about all rows returned.
+    nobody records; `returned` is the very object that a call about all rows returned; `place` is the file and line of
+    the reward.
     """
 
     name: str
     scores: list[Score]
+    place: Place
     credits: list[Credits] = field(default_factory=list)
     returned: Any = None
 
@@ -71,12 +75,16 @@ class Answer:
 
 @dataclass(frozen=True)
 class Term:
-    """Points of one row: `factor` times the score in `answer`, and `rest` for what that leaves (`label`)."""
+    """Points of one row: `factor` times the score in `answer`, and `rest` for what that leaves (`label`).
+
+    Without an answer `rest` is all there is; `about` names the answer that decided so.
+    """
 
     factor: float = 0.0
     answer: Answer | None = None
     rest: float = 0.0
     label: str = ""
+    about: Answer | None = None
 
 
 Terms = list[Term] | None
@@ -125,6 +133,7 @@ class _Part:
         self.awaited = is_async(function)
         self.by_group = self.mark.get("scope") == "group"
         self.options = _options(function)
+        self.place = _place(function)
 
     def rows(self, ask: Ask, call: Call) -> list[int]:
         """The rows a question is about; a part that compares the completions of a group is told all of them."""
@@ -166,7 +175,7 @@ class _Part:
         scores: list[Score] = [None] * total
         for row, number, state in zip(rows, numbers.tolist(), status, strict=True):
             scores[row] = None if state == Status.ABSTAINED else number
-        return Answer(self.name, scores, returned=returned if len(rows) == total else None)
+        return Answer(self.name, scores, self.place, returned=returned if len(rows) == total else None)
 
 
 def _spread_log(log: Callable[..., None], rows: Sequence[int], total: int) -> Callable[..., None]:
@@ -182,6 +191,14 @@ def _spread_log(log: Callable[..., None], rows: Sequence[int], total: int) -> Ca
         log(column, told)
 
     return log_extra
+
+
+def _place(function: Any) -> Place:
+    """File and line of a reward; of a composed one, those of its first part."""
+    while isinstance(unwrap(function), _Composed):
+        function = unwrap(function).parts[0]
+    code = getattr(inspect.unwrap(unwrap(function)), "__code__", None)
+    return (code.co_filename, code.co_firstlineno) if code is not None else ("", 0)
 
 
 def _options(function: Reward) -> frozenset[str]:
@@ -219,9 +236,9 @@ class _Composed:
         part = self._parts[ask.part]
         rows = part.rows(ask, call)
         if not rows:
-            return Answer(part.name, [None] * len(call))
+            return Answer(part.name, [None] * len(call), part.place)
         keywords = part.keywords(ask, call, rows)
-        if not is_recording():
+        if active_recording() is None:
             return part.answer(part.function(**keywords), rows, len(call))
         with recording(len(rows), keywords["completions"]) as record:
             answer = part.answer(part.function(**keywords), rows, len(call))
@@ -233,9 +250,9 @@ class _Composed:
             return await asyncio.to_thread(self._ask, ask, call)
         rows = part.rows(ask, call)
         if not rows:
-            return Answer(part.name, [None] * len(call))
+            return Answer(part.name, [None] * len(call), part.place)
         keywords = part.keywords(ask, call, rows)
-        if not is_recording():
+        if active_recording() is None:
             return part.answer(await part.function(**keywords), rows, len(call))
         with recording(len(rows), keywords["completions"]) as record:
             answer = part.answer(await part.function(**keywords), rows, len(call))
@@ -245,8 +262,10 @@ class _Composed:
 def _credited(answer: Answer, record: Recording, rows: Sequence[int]) -> Answer:
     """The answer with the named credits of each row."""
     placed: list[Credits] = [[] for _ in answer.scores]
-    for row, named in zip(rows, record.by_row([answer.scores[row] for row in rows]), strict=True):
-        placed[row] = named
+    record.by_row([answer.scores[row] for row in rows])  # finds the rows of those that did not know theirs
+    for one in record.credits:
+        if one.row is not None:
+            placed[rows[one.row]].append(one)
     return replace(answer, credits=placed)
 
 
@@ -262,7 +281,7 @@ class Composed(_Composed):
             try:
                 asks = steps.send([self._ask(ask, call) for ask in asks])
             except StopIteration as stop:
-                return _totals(call.completions, stop.value)
+                return _totals(stop.value)
 
 
 class ComposedAsync(_Composed):
@@ -280,7 +299,7 @@ class ComposedAsync(_Composed):
             try:
                 asks = steps.send(list(answers))
             except StopIteration as stop:
-                return _totals(call.completions, stop.value)
+                return _totals(stop.value)
 
 
 def compose(name: str, parts: Sequence[Any], rule: Rule, **mark: Any) -> Composed | ComposedAsync:
@@ -357,10 +376,11 @@ def _signature(parts: Sequence[Reward], columns: Sequence[str]) -> inspect.Signa
 # --------------------------------------------------------------------------------- adding up, and credits
 
 
-def _totals(completions: Sequence[Any], rows: Sequence[Terms]) -> list[Score]:
-    if is_recording():
-        for row, (completion, terms) in enumerate(zip(completions, rows, strict=True)):
-            _emit(completion, row, terms or [])
+def _totals(rows: Sequence[Terms]) -> list[Score]:
+    record = active_recording()
+    if record is not None:
+        for row, terms in enumerate(rows):
+            record.credits += [one for term in terms or [] for one in _handed_on(term, row)]
         returned = _handed_through(rows)
         if returned is not None:
             return returned
@@ -390,24 +410,28 @@ def _total(row: int, terms: list[Term]) -> Score:
     return 0.0 if total is None else total
 
 
-def _emit(completion: Any, row: int, terms: list[Term]) -> None:
-    """Say a row's credits; `completion` stands here so that the recording knows whose they are."""
-    for term in terms:
-        if term.answer is not None:
-            score = term.answer.known(row)
-            if score is None:
-                continue
-            named = term.answer.credits[row] if term.answer.credits else []
-            if named and abs(sum(one["points"] for one in named) - score) <= 1e-9 * max(1.0, abs(score)):
-                for one in named:
-                    _hand_on(completion, one, term.factor)
-            else:
-                credit(term.answer.name, term.factor * score)
-        if term.rest or term.answer is None:
-            credit(term.label or "the rest", term.rest)
+def _handed_on(term: Term, row: int) -> Credits:
+    """The named credits of a row that one term stands for."""
+    handed: Credits = []
+    if term.answer is not None:
+        score = term.answer.known(row)
+        if score is None:
+            return []
+        named = term.answer.credits[row] if term.answer.credits else []
+        if named and abs(sum(one.points for one in named) - score) <= 1e-9 * max(1.0, abs(score)):
+            handed += [_times(one, term.factor, row) for one in named]
+        else:
+            handed.append(_credit(term.answer.name, term.factor * score, term.answer, row))
+    if term.rest or term.answer is None:
+        handed.append(_credit(term.label or "the rest", term.rest, term.answer or term.about, row))
+    return handed
 
 
-def _hand_on(_completion: Any, one: dict[str, Any], factor: float) -> None:
-    of = one["of"] * factor if isinstance(one["of"], (int, float)) else None
-    spans = [(start, end) for start, end in one["spans"]]
-    credit(one["name"], one["points"] * factor, of=of, span=spans or None, note=one["note"])
+def _credit(name: str, points: float, about: Answer | None, row: int) -> NamedCredit:
+    file, line = about.place if about is not None else ("", 0)
+    return NamedCredit(name, points, None, (), None, line, row, file)
+
+
+def _times(one: NamedCredit, factor: float, row: int) -> NamedCredit:
+    of = one.of * factor if one.of is not None else None
+    return replace(one, points=one.points * factor, of=of, row=row)

@@ -116,12 +116,16 @@ class _Gate:
         known = [by.known(row) for row in range(len(call))]
         passed = [score is not None and score >= self.at_least - NEAR for score in known]
         (bonus,) = yield [Ask(0, tuple(row for row, open_ in enumerate(passed) if open_))]
-        return [self._row(passed[row], known[row], bonus, by.name) for row in range(len(call))]
+        return [self._row(passed[row], known[row], bonus, by) for row in range(len(call))]
 
-    def _row(self, passed: bool, score: float | None, bonus: Answer, by: str) -> Terms:
+    def _row(self, passed: bool, score: float | None, bonus: Answer, by: Answer) -> Terms:
         if score is None:
             return None
-        return [Term(1.0, bonus)] if passed else [Term(rest=self.closed, label=f"{by} not earned")]
+        return (
+            [Term(1.0, bonus)]
+            if passed
+            else [Term(rest=self.closed, label=f"{by.name} not earned", about=by)]
+        )
 
 
 # --------------------------------------------------------------------------------- order of priority
@@ -474,12 +478,12 @@ class _Progress:
     def _fixed(self, begun: Answer, row: int, final: float) -> Terms:
         if begun.scores[row] is None:
             return None
-        return [Term(rest=final, label="where every completion ends"), _minus(begun, row)]
+        return [Term(rest=final, label="where every completion ends", about=begun), _minus(begun, row)]
 
 
 def _minus(begun: Answer, row: int) -> Term:
     """The start's potential taken off; as one credit, because its spans are places in another text."""
-    return Term(-1.0, Answer("where it started", begun.scores))
+    return Term(-1.0, Answer("where it started", begun.scores, begun.place))
 
 
 def _said_last(start: Any) -> Any:

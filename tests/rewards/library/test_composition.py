@@ -130,10 +130,9 @@ def test_a_call_as_the_trainer_makes_it_works_with_messages() -> None:
     result = call(GATED, batch, record_credits=True)
     assert result.scores.tolist() == [0.5, 0.0]
     assert result.credits is not None
-    assert [(one["name"], one["points"]) for one in result.credits[0]] == [
-        ("<answer>", 0.25),
-        ("</answer>", 0.25),
-    ]
+    paid = [(one["name"], one["points"]) for one in result.credits[0] if one["points"]]
+    assert paid == [("<answer>", 0.25), ("</answer>", 0.25)]
+    assert all(one["file"].endswith("incremental.py") for one in result.credits[0])
     assert [(one["name"], one["points"]) for one in result.credits[1]] == [("exact_match not earned", 0.0)]
 
 
@@ -350,5 +349,15 @@ def test_explanations_of_a_gated_reward_are_those_of_its_parts(
 
     right, wrong = (explain_row(load, name, batch, row) for row in (0, 1))
     assert right.exact
-    assert [(one.condition or one.name, one.points) for one in right.credits] == told
+    assert [(one.condition or one.name, one.points) for one in right.credits if one.points] == told
     assert (wrong.exact, wrong.score) == (True, 0.0)
+
+
+def test_its_place_is_the_line_where_it_is_put_together(file: Path) -> None:
+    described = {one.name: one for one in RewardSet.load(file).describe().rewards}
+    lines = FILE.splitlines()
+    for name in ("tidy", "tidy_if_right", "laid_out_if_right"):
+        line = described[name].line
+        assert line is not None
+        assert name in lines[line - 1]
+        assert described[name].file == str(file)
