@@ -126,7 +126,8 @@ def test_a_tolerance_that_is_none_is_refused_with_its_value(bad: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "answer", "right"),
     [("0.333333", "1/3", 1.0), ("0.33333", "1/3", 0.0), ("0.333334", "1/3", 0.0), ("0.30000000000000004", "0.3", 1.0),
-     ("1000001", "1000000", 0.0), ("3.14159265", "3.14159", 1.0), ("3.14159", "3.1415", 0.0), ("16386.169", "16386.16", 0.0)],
+     ("1000001", "1000000", 0.0), ("3.14159265", "3.14159", 1.0), ("3.14159", "3.1415", 0.0),
+     ("16386.169", "16386.16", 0.0)],
 )  # fmt: skip
 def test_only_a_decimal_of_six_digits_may_be_a_rounding(text: str, answer: str, right: float) -> None:
     assert score(text, answer) == right
