@@ -128,6 +128,14 @@ def chromium() -> str:
 # --------------------------------------------------------------------------------- nothing left behind
 
 
+@pytest.fixture(autouse=True, scope="session")
+def sandboxes_end() -> Iterator[None]:
+    """The sandboxes of this process, which else last as long as it does, end before the session is looked through."""
+    yield
+    if "rewards.sandbox" in sys.modules:
+        sys.modules["rewards.sandbox"].close_all()
+
+
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(
         config, "workerinput"

@@ -161,6 +161,8 @@ def test_case_31_text_and_message_completions_score_alike(member: Any) -> None:
         "completion_ids": [[1]] * 2,
         "instruction_id_list": [["startend:end_checker"]] * 2,
         "kwargs": [[{"end_phrase": "banana"}]] * 2,
+        "tests": [[[[1], 1]]] * 2,
+        "entry_point": ["f"] * 2,
     }
     scored = member(completions=[text, message], **columns, **OPTIONS.get(member.__name__, {}))
     assert scored[0] == scored[1]

@@ -16,6 +16,9 @@ marked with kind, range and the weight that suits its kind. In a manifest they a
     soft_xml_format     the blocks, whatever the white space
     incremental_format  a share for each tag in its place
     think_format        thinking in its tags, then an answer, whoever opened the tag
+    tests_passed        a program that passes its tests, in the sandbox
+    code_block_present  a fenced block of Python
+    valid_python        a program without syntax error
     json_format         a JSON object or array
     json_schema         JSON that fits a schema
     json_fields         the share of JSON fields that are right
@@ -39,6 +42,7 @@ marked with kind, range and the weight that suits its kind. In a manifest they a
 from __future__ import annotations
 
 from rewards.library.choice import multiple_choice
+from rewards.library.code import code_block_present, tests_passed, valid_python
 from rewards.library.cosine_length import cosine_length
 from rewards.library.dates import date_match
 from rewards.library.diversity import duplicate_penalty
@@ -61,6 +65,7 @@ from rewards.library.xml_format import soft_xml_format, strict_xml_format
 
 __all__ = [
     "citations",
+    "code_block_present",
     "connectives",
     "cosine_length",
     "date_match",
@@ -88,6 +93,8 @@ __all__ = [
     "soft_overlong",
     "soft_xml_format",
     "strict_xml_format",
+    "tests_passed",
     "think_format",
+    "valid_python",
     "word_overlap",
 ]

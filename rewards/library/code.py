@@ -128,6 +128,7 @@ def tests_passed(
     [0.5]
     """
     one_of("tests_passed", "paid", paid, PAID)
+    box = _sandbox(str(isolation), _packages(packages), str(backend))
     limits = Limits(
         seconds=number("tests_passed", "seconds", seconds, 0.1, 600.0),
         memory=whole_number("tests_passed", "program_memory_mb", program_memory_mb, least=64) << 20,
@@ -149,10 +150,9 @@ def tests_passed(
         None if one is None else find_program(text, entry_point=_entry(one))
         for text, one in zip(texts, rows, strict=True)
     ]
-    box = _sandbox(str(isolation), _packages(packages), str(backend))
     verdicts = _verdicts(box, rows, found, grading)
     if log_extra is not None:
-        log_extra("sandbox", ["" if one is None else one.level.value for one in verdicts])
+        log_extra("sandbox", ["" if one is None or not one.outcomes else one.level.value for one in verdicts])
         log_extra(
             "tests passed", ["" if one is None else f"{one.passed}/{len(one.outcomes)}" for one in verdicts]
         )
@@ -265,8 +265,7 @@ def _verdicts(
             if isinstance(failed, TestsError):
                 raise ValueError(f"reward 'tests_passed', row {number_}: {failed}")
             raise failed
-    level = box.level() if any(row is not None for row in rows) else Level.NONE
-    none = Verdict((), level)
+    none = Verdict((), Level.NONE)
     return [
         None if row is None else none if key is None else known[key]  # type: ignore[misc]
         for key, row in zip(keys, rows, strict=True)
@@ -287,9 +286,9 @@ def _remember(verdicts: dict[bytes, Verdict]) -> None:
 def _paid(text: str, verdict: Verdict | None, paid: str) -> float:
     """The score of a row, told as credits."""
     assert verdict is not None
-    place = f"sandbox: {verdict.level.value}"
     if not verdict.outcomes:
-        return credit("tests passed", 0.0, of=1.0, note=f"{_NO_PROGRAM} ({place})")
+        return credit("tests passed", 0.0, of=1.0, note=_NO_PROGRAM)
+    place = f"sandbox: {verdict.level.value}"
     if paid == "all":
         why = verdict.first_failure
         points = float(verdict.all_passed)

@@ -77,6 +77,8 @@ def columns(batch: list[tuple[Any, Any]]) -> dict[str, list[Any]]:
         "completion_ids": [list(range(len(str(text)))) for text, _ in batch],
         "instruction_id_list": [INSTRUCTIONS] * len(batch),
         "kwargs": [ARGUMENTS] * len(batch),
+        "tests": [[[[1], 1]]] * len(batch),
+        "entry_point": ["f"] * len(batch),
     }
 
 

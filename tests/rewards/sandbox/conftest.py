@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
 
 import pytest
 
 from rewards.errors import SandboxError
-from rewards.sandbox import Level, Sandbox, close_all
+from rewards.sandbox import Level, Sandbox
 from rewards.sandbox.starting import bubblewrap as bubblewrap_path
-
-
-@pytest.fixture(autouse=True, scope="session")
-def nothing_left() -> Iterator[None]:
-    """The pools of all sandboxes end with the session."""
-    yield
-    close_all()
 
 
 def open_level(level: Level) -> Sandbox:
