@@ -21,6 +21,7 @@ FORMS = ("tag", "boxed", "hash", "line", "whole")
 ALL_FORMS = (*FORMS, "math", "number")
 
 _LINE = re.compile(r"(?i:(?<![A-Za-z])answer[ \t*_]*(?:is\b|[:=]))|^[ \t*_>-]*A:", re.MULTILINE)
+_FIRST_LINE = re.compile(r"[ \t*_>-]*A:")
 _BRACE = re.compile(r"(?<!\\)[{}]")
 _BOX = r"\boxed{"
 _DECORATION = " \t\r\n*_`:=>"
@@ -204,7 +205,7 @@ def _last_hash(text: str, start: int, end: int) -> Found | None:
 
 def _last_line(text: str, start: int, end: int) -> Found | None:
     """What follows the last `answer is`, `Answer:` or `A:` on its line; on the next where nothing does."""
-    last = None
+    last = _FIRST_LINE.match(text, start, end)  # `^` does not match where a search begins
     for match in _LINE.finditer(text, start, end):
         last = match
     if last is None:

@@ -14,7 +14,15 @@ from typing import Any
 
 from rewards.contract import completion_text
 from rewards.credits import credit
-from rewards.library.json_reading import SHAPES, NotJson, Read, find_json, has_shape, parse_json
+from rewards.library.json_reading import (
+    SHAPES,
+    NotJson,
+    Read,
+    find_json,
+    has_shape,
+    parse_json,
+    says_something,
+)
 from rewards.library.json_schemas import BadSchema, Schema
 from rewards.library.parameters import flag, one_of, wrong
 from rewards.library.references import not_scored, tell_unread
@@ -32,9 +40,9 @@ def json_format(
 ) -> list[float | None]:
     """Reward JSON.
 
-    1.0 where a completion gives, after its thinking, one JSON object or array that is not empty, bare or in a
+    1.0 where a completion gives, after its thinking, one JSON object or array with something in it, bare or in a
     fence; 0.0 for anything else: other text beside it, a bare number, text or null, NaN and infinite numbers, a
-    key that stands twice, a fence that is not closed.
+    key that stands twice, a fence that is not closed, a skeleton of nulls, blank texts and empty brackets.
 
     Args:
         completions: chat or plain text.
@@ -165,6 +173,8 @@ def _read(text: str, tag: str, alone: bool, shape: str = "object or array") -> R
 def _format(text: str, shape: str, tag: str, alone: bool) -> float:
     try:
         read = _read(text, tag, alone, shape)
+        if not says_something(read.value):
+            raise NotJson("nothing in it")
     except NotJson as error:
         return credit("JSON", 0.0, of=1.0, span=(0, len(text)), note=str(error))
     return credit("JSON", 1.0, of=1.0, span=read.span)

@@ -83,6 +83,24 @@ def find_json(text: str, *, tag: str = "", alone: bool = True) -> Read:
     return Read(parse_json(text[start:end]), (start, end))
 
 
+def says_something(value: Any) -> bool:
+    """Whether there is anything in a value but nulls, blank texts and empty objects and arrays.
+
+    >>> says_something([{"a": 0}]), says_something([{"a": None}, "", []])
+    (True, False)
+    """
+    pending = [value]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, dict):
+            pending += one.values()
+        elif isinstance(one, list):
+            pending += one
+        elif one is not None and not (isinstance(one, str) and not one.strip()):
+            return True
+    return False
+
+
 def has_shape(value: Any, shape: str) -> bool:
     """Whether a value is what was asked for, and not empty.
 

@@ -117,3 +117,12 @@ def test_white_space_after_the_text_changes_nothing(text: str, space: str) -> No
 def test_an_answer_appended_in_a_closed_tag_is_the_one_found(text: str, answer: str) -> None:
     ended = text + "</think>" + f"\n<answer>{answer}</answer>"
     assert text_of(ended) == answer
+
+
+@pytest.mark.parametrize(
+    "text", ["A: 12", "  A: 12 ", "\n\n A: 12", "<think>so</think>  A: 12", "<think></think>A: 12"]
+)
+def test_an_answer_line_may_be_the_first_after_white_space_or_thinking(text: str) -> None:
+    found = find_answer(text)
+    assert found is not None
+    assert (found.text, found.form) == ("12", "line")
