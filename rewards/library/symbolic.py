@@ -142,8 +142,8 @@ def _verify(gold: list[Any], found: list[Any]) -> bool:
 def within(seconds: float, work: Callable[[], Result]) -> Result | None:
     """The result of `work()`, or None where it takes more than `seconds` of the processor's time.
 
-    The processor's time, so that a busy machine changes no score. Works in any thread. What runs inside one instruction of the interpreter (a huge integer power) is not stopped;
-    that is what `is_bounded` is for.
+    The processor's time, so that a busy machine changes no score. Works in any thread. What runs inside one
+    instruction of the interpreter (a huge integer power) is not stopped; that is what `is_bounded` is for.
 
     >>> within(1.0, lambda: 7)
     7
