@@ -53,7 +53,8 @@ def test_an_object_or_array_is_paid_bare_or_in_a_fence(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '[{}]', '{"a": null}', '{"a": "", "b": [" "]}', "", "null", "42", "NaN", '"text"', "true", "{}", "[]", "{ }", '{"a": NaN}', '{"a": -Infinity}', '{"a": 1e999}',
+        "[{}]", '{"a": null}', '{"a": "", "b": [" "]}', "", "null", "42", "NaN", '"text"',
+        "true", "{}", "[]", "{ }", '{"a": NaN}', '{"a": -Infinity}', '{"a": 1e999}',
         '{"a": 1, "a": 2}', '{"a": 1} there', 'Here: {"a": 1}', '{"a": 1}{"b": 2}', "{'a': 1}", '{"a": 1,}', '{"a"',
         '```json\n{"a": 1}', '```json\n{}\n```', '```\n{"a": 1}\n```\n```\n{"a": 1}\n```', '```\n{"a": 1}\n``` ok',
         "[" * 3000 + "]" * 3000, "[" + "1" * 5000 + "]", '{"a": "\n"}',
