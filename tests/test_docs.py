@@ -122,6 +122,20 @@ def test_the_manual_of_the_checks_is_current(repository: Path, write_docs: bool)
     assert document.read_text(encoding="utf-8") == manual(), "docs/checks.md is old: run `make docs`"
 
 
+def test_the_manual_of_the_library_is_current_and_has_every_member(
+    repository: Path, write_docs: bool
+) -> None:
+    import rewards.library
+    from rewards.library.manual import manual
+
+    document = repository / "docs" / "library.md"
+    if write_docs:
+        document.write_text(manual(), encoding="utf-8")
+    text = document.read_text(encoding="utf-8")
+    assert text == manual(), "docs/library.md is old: run `make docs`"
+    assert [name for name in rewards.library.__all__ if f"### {name}\n" not in text] == []
+
+
 def test_every_key_of_the_manifest_is_in_the_reference(repository: Path) -> None:
     from rewards.manifest import CheckSettings, DataSettings, RewardEntry, SetSettings, TrainSettings
 
