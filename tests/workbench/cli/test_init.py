@@ -8,18 +8,19 @@ import pytest
 
 from tests.workbench.cli.command import run, sentence
 
+ROWS = {"gsm8k": 295, "arithmetic": 84, "code": 112, "json": 126, "qa": 126, "summary": 126}
 REWARDS = "def layout_reward(completions, **kwargs):\n    return [1.0 for _ in completions]\n"
 
 
 @pytest.mark.guide("G28")
-@pytest.mark.parametrize("template", ["gsm8k", "arithmetic"])
-def test_a_new_project_can_be_scored_as_it_stands(tmp_path: Path, template: str) -> None:
+@pytest.mark.parametrize(("template", "rows"), ROWS.items())
+def test_a_new_project_can_be_scored_as_it_stands(tmp_path: Path, template: str, rows: int) -> None:
     made = run("init", "p", "--template", template, cwd=tmp_path)
     assert made.code == 0
     assert "p/rewardset.toml" in made.out.split()
     scored = run("score", "p", "--format", "jsonl", cwd=tmp_path)
     assert scored.code == 0
-    assert len(scored.out.splitlines()) == {"gsm8k": 295, "arithmetic": 84}[template]
+    assert len(scored.out.splitlines()) == rows
     assert '"errors": {}' in scored.out
 
 

@@ -8,7 +8,7 @@ import re
 
 BLOCK = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
 NUMBER = re.compile(r"[-+]?\d+")
-REPLY = re.compile(r"(?:the answer is|[\d\s+]+=)?\s*([-+]?\d{1,18})\.?", re.IGNORECASE)
+REPLY = re.compile(r"(?:the answer is|[\d\s+]+=)?\s*\$?([-+]?\d{1,18})(?:\.0*)?", re.IGNORECASE)
 
 
 def format_reward(completions, **kwargs):
@@ -39,8 +39,8 @@ def correctness_reward(completions, answer, **kwargs):
     """Reward the right result.
 
     Returns 1.0 where the reply gives the whole number in `answer`, else 0.0. What counts is what stands between
-    the `<answer>` tags, unclosed or not, else the whole reply. It has to be `12`, `The answer is 12.` or
-    `5 + 7 = 12`: a second try, or words around it, do not count.
+    the last `<answer>` tags, unclosed or not, else the whole reply. It has to be `12`, `The answer is 12.` or
+    `5 + 7 = 12`: several numbers, or words around them, do not count.
     """
     scores = []
     for completion, truth in zip(completions, answer, strict=True):
@@ -74,8 +74,6 @@ def text_of(completion):
 
 def result_of(text):
     """The whole number a reply gives as its result, None where it gives none."""
-    if text.count("<answer>") > 1 or text.count("</answer>") > 1:
-        return None
     inside = text.split("<answer>")[-1].split("</answer>")[0]
     reply = REPLY.fullmatch(inside.strip())
     return int(reply[1]) if reply else None
