@@ -35,7 +35,7 @@ run: .venv/.has-app
 	@$(BIN)/reward-workbench serve $(PROJECT) --host $(HOST) $(if $(PORT),--port $(PORT)) || test $$? = 130 # Ctrl+C is the usual end
 
 demo: .venv/.has-train
-	@$(BIN)/python demo.py --model $(MODEL)
+	@$(BIN)/python benchmarks/demo.py --model $(MODEL)
 
 test: .venv/.has-test chromium
 	@$(BIN)/python -m pytest -m "not slow" --cov --cov-report=term --durations=15 $(PYTEST_ARGS)
