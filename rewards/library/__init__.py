@@ -37,12 +37,18 @@ marked with kind, range and the weight that suits its kind. In a manifest they a
     repetition_penalty  repeated runs of words (a penalty)
     forbidden_phrases   phrases nobody wants (a penalty)
     duplicate_penalty   what a completion shares with the others of its group (a penalty)
+    combined_maths      the right mathematics, and a little its layout
+    combined_code       a program that passes its tests, and a little that it is one
+
+Rewards made of rewards (a bonus for right answers only, and the like) are in `rewards.library.shaping`, a language
+model as a judge is `rewards.library.judge:judge`, whole sets for the usual tasks are in `rewards.library.presets`.
 """
 
 from __future__ import annotations
 
 from rewards.library.choice import multiple_choice
 from rewards.library.code import code_block_present, tests_passed, valid_python
+from rewards.library.combined import combined_code, combined_maths
 from rewards.library.cosine_length import cosine_length
 from rewards.library.dates import date_match
 from rewards.library.diversity import duplicate_penalty
@@ -66,6 +72,8 @@ from rewards.library.xml_format import soft_xml_format, strict_xml_format
 __all__ = [
     "citations",
     "code_block_present",
+    "combined_code",
+    "combined_maths",
     "connectives",
     "cosine_length",
     "date_match",

@@ -22,7 +22,6 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from rewards.conditions import rows_concerned
 from rewards.contract import (
     SUPPLIED,
     Batch,
@@ -142,6 +141,8 @@ class _Part:
         when = self.mark.get("when")
         if not when:
             return asked
+        from rewards.conditions import rows_concerned  # loads numpy
+
         columns = {name: value for name, value in call.keywords.items() if isinstance(value, list)}
         concerned = set(rows_concerned(when, Batch([], call.completions, columns=columns)))
         return [row for row in asked if row in concerned]

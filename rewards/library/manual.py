@@ -40,12 +40,23 @@ read. A data column named like a parameter would arrive in its place, and is ref
 This page is made from the docstrings (`make docs`)."""
 
 
-def page(member: Any) -> str:
+SHAPING = """## Rewards made of rewards
+
+Written in your own file of rewards, for example `brief_if_right = gate(max_length, by=correctness_reward)`; what comes
+out is a plain TRL reward with a name, and is named in a manifest like any other: `rewards.py::brief_if_right`."""
+
+PRESETS = """## Presets
+
+Whole sets for the usual tasks: `rewards.library.presets.preset("maths")` has `functions()` and `weights` for
+GRPOTrainer, and `to_toml()` for a manifest."""
+
+
+def page(member: Any, module: str = "rewards.library") -> str:
     """One member's part of the manual."""
     mark = mark_of(member)
     low, high = mark["range"]
     facts = [
-        f"`rewards.library:{member.__name__}`",
+        f"`{module}:{member.__name__}`",
         f"range {low:g} to {high:g}",
         f"weight {mark['weight']:g}",
     ]
@@ -53,8 +64,26 @@ def page(member: Any) -> str:
         facts.append("compares the completions of one prompt")
     if mark.get("abstains"):
         facts.append("may abstain")
-    text = inspect.cleandoc(inspect.getdoc(member) or "")
-    return f"### {member.__name__}\n\n{' · '.join(facts)}\n\n```text\n{text}\n```"
+    return f"### {member.__name__}\n\n{' · '.join(facts)}\n\n{_contract(member)}"
+
+
+def _contract(member: Any) -> str:
+    return f"```text\n{inspect.cleandoc(inspect.getdoc(member) or '')}\n```"
+
+
+def _form(maker: Any) -> str:
+    """How a maker of rewards is called, without types."""
+    shown: list[str] = []
+    for parameter in inspect.signature(maker).parameters.values():
+        if (
+            parameter.kind is parameter.KEYWORD_ONLY
+            and "*" not in shown
+            and not any("*" in one for one in shown)
+        ):
+            shown.append("*")
+        default = "" if parameter.default is parameter.empty else f"={parameter.default!r}"
+        shown.append(f"{'*' * (parameter.kind is parameter.VAR_POSITIONAL)}{parameter.name}{default}")
+    return f"{maker.__name__}({', '.join(shown)})"
 
 
 def manual() -> str:
@@ -69,6 +98,13 @@ def manual() -> str:
     for kind, heading in KINDS.items():
         parts.append(f"## {heading}")
         parts += [page(member) for member in members if mark_of(member)["kind"] == kind]
+    judge = importlib.import_module("rewards.library.judge")
+    parts += ["## A language model as a judge", page(judge.judge, judge.__name__)]
+    shaping = importlib.import_module("rewards.library.shaping")
+    makers = [getattr(shaping, name) for name in shaping.__all__]
+    parts += [SHAPING, *(f"### {one.__name__}\n\n`{_form(one)}`\n\n{_contract(one)}" for one in makers)]
+    presets = importlib.import_module("rewards.library.presets").PRESETS
+    parts += [PRESETS, *(f"### {name}\n\n```toml\n{one.to_toml()}```" for name, one in presets.items())]
     return "\n\n".join(parts) + "\n"
 
 

@@ -87,9 +87,9 @@ CODE = Preset(
         "entry_point": "the function",
     },
     rewards=(
-        _entry("rewards.library.code:tests_passed", "correctness", 2.0, paid="share"),
-        _entry("rewards.library.code:valid_python", "format", 0.25),
-        _entry("rewards.library.code:code_block_present", "format", 0.25),
+        _entry("rewards.library:tests_passed", "correctness", 2.0, paid="share"),
+        _entry("rewards.library:valid_python", "format", 0.25),
+        _entry("rewards.library:code_block_present", "format", 0.25),
     ),
     notes=(
         "Programs run in a sandbox; `reward-workbench doctor` says how well this machine can lock them in.",
