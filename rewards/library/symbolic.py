@@ -3,8 +3,8 @@
 math-verify reads and compares with sympy, which can take for ever on a short text and whose own limit is a
 signal that works in no thread but the main one. So two fences stand round it. Texts that are long, deep, or
 hold towers of powers, large exponents, factorials or bounds are refused before it sees them. And `within` gives
-every call a deadline that works in any thread: a watching thread, ended with the call, raises an exception
-inside the one that takes too long.
+every question a deadline that works in any thread: it is answered in a thread of its own, in which an exception
+is raised when it takes too long.
 
 What is not decided in time, or refused, is not equal.
 """
@@ -17,7 +17,7 @@ import re
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 LONGEST = 300
 DEEPEST = 12
@@ -36,8 +36,8 @@ _POWER = re.compile(r"(?:\^|\*\*)\s*(\{|\(|-?[0-9]+|.)?", re.DOTALL)
 _LIMITS = re.compile(r"\\(?:sum|prod|int|iint|oint|lim|binom)(?![a-z])")
 
 
-class Overdue(BaseException):
-    """Raised inside a call that takes too long. No `Exception`, since sympy catches those in many places."""
+class Overdue(SystemExit):
+    """Raised inside work that takes too long. No `Exception`, since sympy catches those; it ends a thread quietly."""
 
 
 def can_help(text: str) -> bool:
@@ -142,42 +142,56 @@ def _verify(gold: list[Any], found: list[Any]) -> bool:
 def within(seconds: float, work: Callable[[], Result]) -> Result | None:
     """The result of `work()`, or None where it takes more than `seconds` of the processor's time.
 
-    The processor's time, so that a busy machine changes no score. Works in any thread. What runs inside one
-    instruction of the interpreter (a huge integer power) is not stopped; that is what `is_bounded` is for.
+    The processor's time, so that a busy machine changes no score. Works in any thread: the work is done in a thread
+    of its own, which is gone when this returns, and only that one is ever interrupted. What runs inside one
+    instruction of the interpreter (a huge integer power) is waited for; that is what `is_bounded` is for.
 
     >>> within(1.0, lambda: 7)
     7
     """
-    thread = ctypes.c_ulong(threading.get_ident())
-    interrupt = ctypes.pythonapi.PyThreadState_SetAsyncExc
-    finished = threading.Event()
-    turn = threading.Lock()
-
-    def watch() -> None:
-        end = time.process_time() + seconds
-        while not finished.wait(
-            max(end - time.process_time(), 0.05)
-        ):  # again, should it be caught on the way
-            with turn:
-                if time.process_time() >= end and not finished.is_set():
-                    interrupt(thread, ctypes.py_object(Overdue))
-
-    watcher = threading.Thread(target=watch, name="deadline", daemon=True)
-    result: Result | None = None
+    job = _Job(work)
+    job.thread.start()
     try:
+        end = time.process_time() + seconds
+        while not job.finished.wait(max(end - time.process_time(), 0.02)) and job.thread.is_alive():
+            if time.process_time() >= end:
+                job.interrupt()  # and again, should it be caught on the way
+    finally:
+        if not job.finished.is_set():  # the caller itself was stopped
+            job.interrupt()
+        job.released.set()
+    job.thread.join()
+    if job.error is not None:
+        raise job.error
+    return job.result
+
+
+class _Job(Generic[Result]):
+    """Work in a thread of its own; the thread stays until it is released, so that no other can be hit instead."""
+
+    def __init__(self, work: Callable[[], Result]) -> None:
+        self.work = work
+        self.result: Result | None = None
+        self.error: Exception | None = None
+        self.finished = threading.Event()
+        self.released = threading.Event()
+        self.thread = threading.Thread(target=self._run, name="question", daemon=True)
+
+    def _run(self) -> None:
         try:
-            watcher.start()
-            result = work()
+            self.result = self.work()
         except Overdue:
             pass
-    except Overdue:  # it came while the first one was on its way out
-        pass
-    while watcher.is_alive():
-        try:
-            with turn:
-                finished.set()
-                interrupt(thread, None)
-            watcher.join()
-        except Overdue:
-            continue
-    return result
+        except Exception as error:  # noqa: BLE001  # raised again by `within`
+            self.error = error
+        while not self.released.is_set():
+            try:
+                self.finished.set()
+                self.released.wait()
+            except Overdue:
+                continue
+
+    def interrupt(self) -> None:
+        """Have `Overdue` raised in the thread."""
+        ident = ctypes.c_ulong(self.thread.ident or 0)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(Overdue))
