@@ -11,13 +11,14 @@ from __future__ import annotations
 import itertools
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from rewards.contract import CallResult, merge_results
 from rewards.rewardset import RewardDescription, SetDescription
 from rewards.running import Runner, Worker
+from workbench.timed_calls import call_timed
 
 Progress = Callable[[str, int, int], None]
 """Called with a reward's name, the calls done and the calls to do."""
@@ -47,6 +48,8 @@ def run_calls(
     description: SetDescription,
     calls: list[list[int]],
     *,
+    left: Mapping[str, list[list[int]]] | None = None,
+    apart: Collection[str] = (),
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> dict[str, list[CallResult]]:
@@ -57,12 +60,15 @@ def run_calls(
         worker: one that is there already; its rows are what `calls` numbers.
         description: the rewards to call.
         calls: row numbers of each call.
+        left: for each reward, the rows of each call that are wanted; None: all.
+        apart: rewards to call row by row, with the seconds of each (`workbench.timed_calls`).
         jobs: processes at the same time.
         progress: told after each task.
     """
+    wanted = {name: left[name] if left is not None else calls for name in description.names}
     tasks = [
-        task for reward in description.rewards for number, rows in enumerate(calls)
-        for task in _tasks(reward, number, rows, jobs, whole=len(calls) == 1)
+        task for reward in description.rewards for number, rows in enumerate(wanted[reward.name])
+        for task in _tasks(reward, number, rows, jobs, whole=len(calls) == 1 and rows is calls[0])
     ]  # fmt: skip
     pending: queue.SimpleQueue[_Task] = queue.SimpleQueue()
     for task in tasks:
@@ -77,8 +83,11 @@ def run_calls(
                 task = pending.get_nowait()
             except queue.Empty:
                 return
-            rows = None if task.whole else task.rows
-            results[task.reward, task.call, task.part] = own.call(task.reward, rows=rows)
+            if task.reward in apart:
+                result = call_timed(own, task.reward, task.rows)
+            else:
+                result = own.call(task.reward, rows=None if task.whole else task.rows)
+            results[task.reward, task.call, task.part] = result
             report.done(task.reward)
 
     def join_in() -> None:
@@ -98,10 +107,12 @@ def run_calls(
                 finished.set()
             for helper in helpers:
                 helper.result()
-    return _joined(calls, tasks, results)
+    return _joined(wanted, tasks, results)
 
 
 def _tasks(reward: RewardDescription, call: int, rows: list[int], jobs: int, *, whole: bool) -> list[_Task]:
+    if not rows:
+        return []
     splits = reward.entry.scope == "row" and "scope" in reward.declared
     parts = min(jobs * PARTS, len(rows) // SMALLEST_PART) if splits and jobs > 1 else 1
     if parts <= 1:
@@ -113,13 +124,15 @@ def _tasks(reward: RewardDescription, call: int, rows: list[int], jobs: int, *, 
 
 
 def _joined(
-    calls: list[list[int]], tasks: list[_Task], results: dict[tuple[str, int, int], CallResult]
+    wanted: Mapping[str, list[list[int]]],
+    tasks: list[_Task],
+    results: dict[tuple[str, int, int], CallResult],
 ) -> dict[str, list[CallResult]]:
-    own: dict[str, list[list[_Task]]] = {}
+    own: dict[str, list[list[_Task]]] = {name: [[] for _ in calls] for name, calls in wanted.items()}
     for task in tasks:
-        own.setdefault(task.reward, [[] for _ in calls])[task.call].append(task)
+        own[task.reward][task.call].append(task)
     return {
-        name: [_whole(rows, parts, results) for rows, parts in zip(calls, by_call, strict=True)]
+        name: [_whole(rows, parts, results) for rows, parts in zip(wanted[name], by_call, strict=True)]
         for name, by_call in own.items()
     }
 

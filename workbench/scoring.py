@@ -22,6 +22,7 @@ from rewards.running import Runner
 from rewards.targets import parse_target
 from workbench.parallel import Progress, run_calls
 from workbench.samples import Samples
+from workbench.score_cache import Memory, ScoreCache
 from workbench.versions import Versions, read_code
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class ScoreTable:
     `scores` is (n, k) float64, NaN where there is no number; `status` (n, k) uint8 of `Status`; `errors` maps
     (row, reward name) to a sentence; `totals` and `advantages` are (n,), a total is NaN where every reward
     abstained; `seconds` is the time of each reward's calls; `printed` what each wrote; `notes` what a reader
-    of the scores has to know.
+    of the scores has to know; `reused` how many rows of each reward were known from an earlier scoring.
     """
 
     description: SetDescription
@@ -54,6 +55,7 @@ class ScoreTable:
     printed: dict[str, str] = field(default_factory=dict)
     extra: dict[str, list[Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    reused: dict[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.totals)
@@ -130,6 +132,7 @@ def score(
     tokenizer: Callable[[str], Sequence[int]] | None = None,
     batch: Batch | None = None,
     keep: bool = False,
+    cache: ScoreCache | None = None,
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> ScoreTable:
@@ -144,6 +147,7 @@ def score(
         tokenizer: gives `completion_ids`; None: bytes stand in, and rewards that read them are noted.
         batch: what `samples.batch(tokenizer)` gave, where `runner` holds it already.
         keep: keep the code that ran as a version (`workbench.versions`), where its folder can be written.
+        cache: scores kept from earlier scorings; what is in it is not scored again.
         jobs: processes that score at the same time; see `workbench.parallel`.
 
     Raises:
@@ -159,11 +163,27 @@ def score(
         description = worker.description.only(list(only)) if only else worker.description
         description.require_columns(samples.columns)
         calls = samples.step_rows()
-        results = run_calls(runner, worker, description, calls, jobs=jobs, progress=progress)
+        memory = Memory(cache, description, batch, calls) if cache is not None else None
+        results = run_calls(
+            runner,
+            worker,
+            description,
+            calls,
+            left=memory.left if memory else None,
+            apart=memory.apart if memory else (),
+            jobs=jobs,
+            progress=progress,
+        )
+        if memory is not None:
+            results = {
+                reward.name: memory.whole(reward, results[reward.name]) for reward in description.rewards
+            }
     if code is not None and code.unchanged():
         Versions(code.root).keep(code)
     notes = [] if tokenizer else _byte_notes(description)
+    notes += [cache.note] if cache is not None and cache.note else []
     table = _table(description, samples, calls, results, notes)
+    table = replace(table, reused=memory.reused) if memory is not None else table
     return table.reweighted(weights) if weights else table
 
 

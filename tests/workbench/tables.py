@@ -79,7 +79,7 @@ def samples(texts: Sequence[str], groups: Sequence[str] | None = None, **columns
     """Samples of these texts."""
     count = len(texts)
     return Samples(
-        prompts=["p"] * count,
+        prompts=list(groups) if groups is not None else ["p"] * count,
         completions=list(texts),
         columns=dict(columns),
         groups=list(groups) if groups is not None else ["g"] * count,

@@ -38,6 +38,7 @@ def score(
     from workbench.cli.printing import notes_to_stderr, progress_bar, write_output
     from workbench.opening import open_target, planned_group_size
     from workbench.reports import score_report
+    from workbench.score_cache import ScoreCache
     from workbench.scoring import score as score_samples
     from workbench.tokenizing import tokenizer_for
 
@@ -47,7 +48,7 @@ def score(
         raise UsageError("--format parquet needs --out FILE")
     opened = open_target(target, samples or [])
     notes_to_stderr([*opened.samples.notes, *map(str, opened.samples.skipped)], limit=10)
-    with progress_bar("scoring") as progress:
+    with progress_bar("scoring") as progress, ScoreCache(opened.target.root) as cache:
         table = score_samples(
             target,
             opened.samples,
@@ -55,6 +56,7 @@ def score(
             weights=parse_weights(weights),
             tokenizer=tokenizer_for(opened.manifest),
             keep=True,
+            cache=cache,
             jobs=jobs or os.cpu_count() or 1,
             progress=progress,
         )

@@ -54,6 +54,7 @@ def _rewards(table: ScoreTable, found: Distributions) -> list[str]:
         quantiles = dict(zip((0, 5, 25, 50, 75, 95, 100), column.quantiles, strict=False))
         numbers = (column.mean, column.deviation, *(quantiles.get(at, math.nan) for at in (0, 50, 100)))
         own = f"{table.seconds[column.name] * 1000:.0f}" if column.name in table.seconds else ""
+        own = "kept" if table.reused.get(column.name) == len(table) else own
         lines.append(
             f"{column.name:<{width}}  {weight:>6} {' '.join(f'{_number(value):>8}' for value in numbers)}"
             f"  {_at_bounds(column):>9}  {_count(column.none + column.nan):>4}  {_count(column.failed):>4}"

@@ -1,0 +1,171 @@
+"""The look at a reward's code: what may be kept, what may not, and what an edit changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rewards.rewardset import RewardSet
+from workbench.repeatable import Look, look
+
+
+def looked(folder: Path, text: str, name: str = "pays", **files: str) -> Look:
+    """The look at one reward of a file of this text."""
+    (folder / "rewards.py").write_text(text)
+    for other, content in files.items():
+        (folder / f"{other}.py").write_text(content)
+    loaded = RewardSet.load(folder / f"rewards.py::{name}").describe()
+    return look(loaded.rewards[0], loaded.root)
+
+
+PLAIN = """
+import re
+from functools import lru_cache
+TAG = re.compile(r"<a>(.*?)</a>", re.DOTALL)
+WEIGHTS = {"a": 0.5}
+
+@lru_cache
+def worth(text):
+    found = TAG.findall(text)
+    parts = []
+    parts.append(WEIGHTS["a"] * len(found))
+    return sum(parts)
+
+def pays(completions, **kwargs):
+    scores = []
+    for text in completions:
+        scores.append(worth(text))
+    return scores
+"""
+
+
+def test_plain_code_may_be_kept(tmp_path: Path) -> None:
+    assert looked(tmp_path, PLAIN) == Look(looked(tmp_path, PLAIN).digest, None, False)
+
+
+def one(worth: str, before: str = "", inside: str = "") -> str:
+    """A file with one reward that pays `worth` for each completion `c`."""
+    return f"{before}\ndef pays(completions, **_):\n    {inside or 'pass'}\n    return [{worth} for c in completions]\n"
+
+
+REFUSED = {
+    "clock": one("time.time()", "import time"),
+    "date": one("datetime.datetime.now().year", "import datetime"),
+    "random": one("random.random()", "import random"),
+    "numpy's random": one("np.random.rand()", "import numpy as np"),
+    "late import": one("float(os.environ['X'])", inside="import os"),
+    "file": one("float(c in words)", inside="words = open('w.txt').read()"),
+    "path": one("Path('x').stat().st_size", "from pathlib import Path"),
+    "network": one("len(socket.gethostname())", "import socket"),
+    "local module with random": one("mine.score(c)", "import mine"),
+    "global": one("n", "n = 0", "global n; n += 1"),
+    "list": one("len(SEEN)", "SEEN = []", "SEEN.append(1)"),
+    "dict": one("1.0", "MEMO = {}", "MEMO['n'] = 1"),
+    "other name": one("len(s)", "SEEN = []", "s = SEEN; s += [1]"),
+    "default": "def pays(completions, seen=[], **_):\n    seen.append(1)\n    return [len(seen)] * len(completions)\n",
+    "iterator": one("next(N)", "import itertools\nN = itertools.count()"),
+    "object": (
+        "class R:\n    def __init__(self):\n        self.n = 0\n    def __call__(self, completions, **_):\n"
+        "        self.n += 1\n        return [self.n] * len(completions)\npays = R()\n"
+    ),
+    "closure": (
+        "def make():\n    seen = []\n    def inner(completions, **_):\n        seen.append(1)\n"
+        "        return [len(seen)] * len(completions)\n    return inner\npays = make()\n"
+    ),
+    "attribute": one("pays.n", inside="pays.n = getattr(pays, 'n', 0) + 1"),
+    "eval": one("float(eval(c))"),
+    "hidden name": one("getattr(math, c)(1)", "import math"),
+    "short deadline": one("len(parse(c, parsing_timeout=1))", "from math_verify import parse"),
+    "judge": one("float(len(str(judge)))", "from rewards.library import judge"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_code_that_reads_more_than_the_row_is_not_kept(tmp_path: Path, what: str) -> None:
+    mine = "def score(c):\n    import random\n    return random.random()\n"
+    found = looked(tmp_path, REFUSED[what], mine=mine)
+    assert found.why_not is not None
+
+
+def test_the_reason_names_the_line(tmp_path: Path) -> None:
+    assert (
+        looked(tmp_path, REFUSED["list"]).why_not
+        == "rewards.py, line 3: it changes SEEN, which outlives the call"
+    )
+
+
+def test_what_is_declared_random_is_not_kept(tmp_path: Path) -> None:
+    text = "from rewards import reward\n@reward(deterministic=False)\ndef pays(completions, **_):\n    return [1.0]\n"
+    assert looked(tmp_path, text).why_not == "it is declared deterministic = false"
+
+
+def test_an_edit_to_another_reward_of_the_file_changes_nothing(tmp_path: Path) -> None:
+    other = "\ndef other(completions, **_):\n    return [0.0 for _ in completions]\n"
+    before = looked(tmp_path, PLAIN + other)
+    assert looked(tmp_path, PLAIN + other.replace("0.0", "1.0")).digest == before.digest
+    assert looked(tmp_path, "# a remark\n" + PLAIN).digest == before.digest
+    assert looked(tmp_path, PLAIN + "\nWORDS = ['x']\nLATER = re.compile('y')\n").digest == before.digest
+
+
+def test_unused_neighbours_that_read_files_are_no_obstacle(tmp_path: Path) -> None:
+    rest = '\nimport os\n\ndef train():\n    return open("x")\n\nif __name__ == "__main__":\n    train()\n'
+    assert looked(tmp_path, PLAIN + rest).why_not is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("0.5", "0.75"),
+        ("re.DOTALL", "0"),
+        ("len(found)", "len(found) + 1"),
+        ("import re\n", "import re\nTAG = 1\n"),
+    ],
+)
+def test_an_edit_to_what_it_uses_changes_the_digest(tmp_path: Path, old: str, new: str) -> None:
+    before = looked(tmp_path, PLAIN)
+    assert looked(tmp_path, PLAIN.replace(old, new, 1)).digest != before.digest
+
+
+def test_module_level_code_with_effects_always_counts(tmp_path: Path) -> None:
+    effect = PLAIN + "\nWEIGHTS.update(a=2.0)\n"
+    assert looked(tmp_path, effect).digest != looked(tmp_path, PLAIN).digest
+
+
+def test_local_helpers_count_as_far_as_they_are_used(tmp_path: Path) -> None:
+    text = (
+        "from helper import worth\ndef pays(completions, **_):\n    return [worth(c) for c in completions]\n"
+    )
+    helper = "def worth(c):\n    return 1.0\n\ndef other(c):\n    return open(c)\n"
+    before = looked(tmp_path, text, helper=helper)
+    assert before.why_not is None
+    assert looked(tmp_path, text, helper=helper.replace("open(c)", "2")).digest == before.digest
+    assert looked(tmp_path, text, helper=helper.replace("1.0", "2.0")).digest != before.digest
+    whole = looked(
+        tmp_path,
+        text.replace("from helper import worth", "import helper").replace("worth(c)", "helper.worth(c)"),
+    )
+    assert whole.why_not == "helper.py, line 5: it uses open"
+
+
+def test_a_module_imported_for_its_effect_counts(tmp_path: Path) -> None:
+    text = "import patches\n" + PLAIN
+    before = looked(tmp_path, text, patches="import string\nstring.of_mine = 1\n")
+    assert before.digest != looked(tmp_path, text, patches="import string\nstring.of_mine = 2\n").digest
+
+
+def test_mathematics_has_deadlines_so_slow_rows_are_told_apart() -> None:
+    found = RewardSet.load("rewards.library:maths_equal").describe()
+    seen = look(found.rewards[0], found.root)
+    assert (seen.why_not, seen.deadlines) == (None, True)
+
+
+def test_params_belong_to_what_is_kept(tmp_path: Path) -> None:
+    digests = set()
+    (tmp_path / "rewards.py").write_text(PLAIN)
+    for params in ("{}", "{ x = 1 }", "{ x = 2 }"):
+        manifest = f'[[reward]]\nfunction = "rewards.py::pays"\nparams = {params}\n'
+        (tmp_path / "rewardset.toml").write_text(manifest)
+        loaded = RewardSet.load(tmp_path).describe()
+        digests.add(look(loaded.rewards[0], loaded.root).digest)
+    assert len(digests) == 3

@@ -1,0 +1,375 @@
+"""Scores kept from one scoring to the next, so that after an edit only what changed is scored again.
+
+A score is kept under its code (`workbench.repeatable`: the function's own code, what it uses, parameters, Python
+and every installed package) and its row (prompt, completion, token ids, and the columns the function gets), as a
+BLAKE2b-128 of both; completions may be hostile, so the hash is one that nobody can make collide. Kept are only
+rewards that cost more than `WORTH_S` a row, whose code is repeatable, and rows that gave a score: no errors, nothing
+that was logged or printed beside it, nothing that took so long that a deadline inside the code may have cut it.
+
+What belongs together is kept together: a row where the reward declares `scope = "row"`, a group where it declares
+"group", else the whole call. The file may be deleted at any time; a damaged or locked one is passed over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import marshal
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+import numpy.typing as npt
+
+from rewards.contract import DROPPED_COLUMNS, Batch, CallResult, Status, merge_results
+from rewards.rewardset import RewardDescription, SetDescription
+from workbench.repeatable import Look, look
+from workbench.timed_calls import SECONDS_EACH
+from workbench.versions import FOLDER, make_folder
+
+WORTH_S = 50e-6
+"""Seconds a row from which a reward's scores are kept: a quicker one is scored sooner than looked up."""
+
+CUT_S = 1.0
+"""Seconds from which a row of a reward with deadlines inside may have been cut short."""
+
+LARGEST = 512 << 20
+"""Bytes of the file above which it is begun anew."""
+
+_MANY = 500
+_KEEPABLE = np.array([Status.NUMBER, Status.ABSTAINED, Status.NAN, Status.INFINITE], dtype=np.uint8)
+
+Kept = tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8]]
+
+
+class ScoreCache:
+    """The file of kept scores. A context manager; every fault of the file is passed over with a `note`.
+
+    Args:
+        root: the project's folder; the file is `.workbench/scores.sqlite` below it.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.path = root / FOLDER / "scores.sqlite"
+        self.note: str | None = None
+        self._connection: sqlite3.Connection | None = None
+
+    def __enter__(self) -> ScoreCache:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._connection is not None:
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.close()
+            self._connection = None
+
+    def _open(self, *, write: bool) -> sqlite3.Connection | None:
+        if self._connection is None and self.note is None and (write or self.path.is_file()):
+            try:
+                make_folder(self.path.parent)
+                if self.path.is_file() and self.path.stat().st_size > LARGEST:
+                    self.path.unlink()
+                self._connection = sqlite3.connect(self.path, timeout=0.5, isolation_level=None)
+                self._connection.executescript(
+                    "PRAGMA synchronous = OFF;"
+                    "CREATE TABLE IF NOT EXISTS code (digest TEXT PRIMARY KEY) WITHOUT ROWID;"
+                    "CREATE TABLE IF NOT EXISTS kept (key BLOB PRIMARY KEY, scores BLOB, status BLOB, sum BLOB)"
+                    " WITHOUT ROWID;"
+                )
+            except (sqlite3.Error, OSError) as error:
+                self._give_up(error)
+        return self._connection
+
+    def _give_up(self, error: Exception) -> None:
+        self.close()
+        told = isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
+        self.note = f"{self.path} is damaged, so no kept scores are used: delete it" if told else ""
+
+    def has_code(self, digest: str) -> bool:
+        """Whether any score of this code is kept."""
+        connection = self._open(write=False)
+        if connection is None:
+            return False
+        try:
+            found = connection.execute("SELECT 1 FROM code WHERE digest = ?", (digest,)).fetchone()
+        except sqlite3.Error as error:
+            self._give_up(error)
+            return False
+        return found is not None
+
+    def read(self, keys: Sequence[bytes]) -> dict[bytes, Kept]:
+        """What is kept under these keys; an entry that is not whole is passed over."""
+        connection = self._open(write=False)
+        found: dict[bytes, Kept] = {}
+        if connection is None:
+            return found
+        try:
+            for start in range(0, len(keys), _MANY):
+                part = keys[start : start + _MANY]
+                marks = ",".join("?" * len(part))
+                query = f"SELECT key, scores, status, sum FROM kept WHERE key IN ({marks})"
+                for key, scores, status, total in connection.execute(query, part):
+                    if total == _sum(key, scores, status):
+                        found[key] = np.frombuffer(scores), np.frombuffer(status, dtype=np.uint8)
+        except (sqlite3.Error, TypeError, ValueError) as error:
+            self._give_up(error if isinstance(error, sqlite3.Error) else sqlite3.DatabaseError(str(error)))
+            return {}
+        return found
+
+    def write(self, digest: str, entries: Iterable[tuple[bytes, Kept]]) -> None:
+        """Keep scores of one code."""
+        connection = self._open(write=True)
+        if connection is None:
+            return
+        rows = []
+        for key, (scores, status) in entries:
+            parts = (scores.astype(np.float64).tobytes(), status.astype(np.uint8).tobytes())
+            rows.append((key, *parts, _sum(key, *parts)))
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("INSERT OR IGNORE INTO code VALUES (?)", (digest,))
+            connection.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?)", rows)
+            connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            self._give_up(error)
+
+
+def _sum(key: bytes, scores: bytes, status: bytes) -> bytes:
+    return hashlib.blake2b(b"\0".join([key, status, scores]), digest_size=8).digest()
+
+
+# ------------------------------------------------------------------------------------------- one scoring
+
+
+@dataclass
+class _Reward:
+    """What is known of one reward before it is called."""
+
+    look: Look
+    units: list[list[list[int]]]
+    keys: list[list[bytes]] | None = None
+    kept: dict[bytes, Kept] = field(default_factory=dict)
+
+
+class Memory:
+    """What a scoring has to call and what it knows already.
+
+    Args:
+        cache: the file.
+        description: the rewards.
+        batch: all rows.
+        calls: the rows of each call.
+
+    Attributes:
+        left: for each reward the rows of each call that have to be scored.
+        apart: rewards to call row by row with the time of each (`workbench.timed_calls`).
+        reused: for each reward how many rows are known.
+    """
+
+    def __init__(
+        self, cache: ScoreCache, description: SetDescription, batch: Batch, calls: list[list[int]]
+    ) -> None:
+        self.cache = cache
+        self.batch = batch
+        self.calls = calls
+        self.apart: set[str] = set()
+        self.left: dict[str, list[list[int]]] = {}
+        self.reused: dict[str, int] = {}
+        self._rows = _RowHashes(batch)
+        self._rewards: dict[str, _Reward] = {}
+        for reward in description.rewards:
+            self._prepare(reward, description.root)
+
+    def _prepare(self, reward: RewardDescription, root: Path) -> None:
+        self.left[reward.name] = self.calls
+        self.reused[reward.name] = 0
+        found = look(reward, root)
+        if found.why_not is not None:
+            return
+        own = self._rewards[reward.name] = _Reward(
+            found, [_units(reward, rows, self.batch.groups) for rows in self.calls]
+        )
+        by_row = reward.entry.scope == "row" and "scope" in reward.declared
+        if found.deadlines and by_row:
+            self.apart.add(reward.name)
+        if not self.cache.has_code(found.digest):
+            return
+        own.keys = self._keys(reward, own)
+        if own.keys is None:
+            del self._rewards[reward.name]
+            return
+        own.kept = self.cache.read([key for keys in own.keys for key in keys])
+        self.left[reward.name] = [
+            [row for unit, key in zip(units, keys, strict=True) if key not in own.kept for row in unit]
+            for units, keys in zip(own.units, own.keys, strict=True)
+        ]
+        self.reused[reward.name] = sum(map(len, self.calls)) - sum(map(len, self.left[reward.name]))
+
+    def _keys(self, reward: RewardDescription, own: _Reward) -> list[list[bytes]] | None:
+        """The key of each unit; None where a row holds something that cannot be named."""
+        columns = _columns(reward, self.batch)
+        hashes = self._rows.of(columns)
+        if hashes is None:
+            return None
+        code = own.look.digest.encode()
+        return [
+            [
+                hashlib.blake2b(code + b"".join(hashes[row] for row in unit), digest_size=16).digest()
+                for unit in units
+            ]
+            for units in own.units
+        ]
+
+    def whole(self, reward: RewardDescription, fresh: list[CallResult]) -> list[CallResult]:
+        """The results of whole calls out of what was called now and what was known; keeps what is worth it.
+
+        Args:
+            reward: the reward.
+            fresh: a result for each entry of `left`.
+        """
+        seconds = [result.extra.pop(SECONDS_EACH, None) for result in fresh]
+        own = self._rewards.get(reward.name)
+        if own is None:
+            return fresh
+        left = self.left[reward.name]
+        self._keep(reward, own, left, fresh, seconds)
+        if not self.reused[reward.name]:
+            return fresh
+        assert own.keys is not None
+        return [
+            _joined(rows, units, keys, own.kept, rest, result)
+            for rows, units, keys, rest, result in zip(
+                self.calls, own.units, own.keys, left, fresh, strict=True
+            )
+        ]
+
+    def _keep(
+        self,
+        reward: RewardDescription,
+        own: _Reward,
+        left: list[list[int]],
+        fresh: list[CallResult],
+        seconds: list[list[float] | None],
+    ) -> None:
+        called = sum(map(len, left))
+        if not called or sum(result.seconds for result in fresh) < WORTH_S * called:
+            return
+        if own.keys is None:
+            own.keys = self._keys(reward, own)
+            if own.keys is None:
+                return
+        entries: list[tuple[bytes, Kept]] = []
+        for units, keys, rest, result, each in zip(own.units, own.keys, left, fresh, seconds, strict=True):
+            if result.extra or result.metrics or result.printed:
+                continue
+            places = {row: place for place, row in enumerate(rest)}
+            for unit, key in zip(units, keys, strict=True):
+                if all(row in places for row in unit):
+                    at = [places[row] for row in unit]
+                    if _keepable(result, at, own.look, each):
+                        entries.append((key, (result.scores[at], result.status[at])))
+        if entries:
+            self.cache.write(own.look.digest, entries)
+
+
+def _keepable(result: CallResult, at: list[int], found: Look, each: list[float] | None) -> bool:
+    if not np.isin(result.status[at], _KEEPABLE).all():
+        return False
+    if not found.deadlines:
+        return True
+    return max(each[place] for place in at) < CUT_S if each is not None else result.seconds < CUT_S
+
+
+def _units(reward: RewardDescription, rows: list[int], groups: list[str]) -> list[list[int]]:
+    """The rows whose scores belong together."""
+    if "scope" not in reward.declared:
+        return [rows]
+    if reward.entry.scope == "row":
+        return [[row] for row in rows]
+    members: dict[str, list[int]] = {}
+    for row in rows:
+        members.setdefault(groups[row] if groups else "", []).append(row)
+    return list(members.values())
+
+
+def _joined(
+    rows: list[int],
+    units: list[list[int]],
+    keys: list[bytes],
+    kept: dict[bytes, Kept],
+    rest: list[int],
+    result: CallResult,
+) -> CallResult:
+    place = {row: at for at, row in enumerate(rows)}
+    parts: list[tuple[list[int], CallResult]] = [
+        ([place[row] for row in unit], CallResult(*kept[key]))
+        for unit, key in zip(units, keys, strict=True)
+        if key in kept
+    ]
+    if rest:
+        parts.append(([place[row] for row in rest], result))
+    return merge_results(len(rows), parts)
+
+
+# --------------------------------------------------------------------------------------------- naming rows
+
+
+def _columns(reward: RewardDescription, batch: Batch) -> tuple[str, ...]:
+    """The columns that can bear on the score."""
+    there = [name for name in batch.columns if name not in DROPPED_COLUMNS]
+    if reward.signature.keywords:
+        return tuple(sorted(there))
+    wanted = {*reward.signature.names, *reward.entry.when}
+    return tuple(sorted(name for name in there if name in wanted))
+
+
+class _RowHashes:
+    """A name for each row by its content, made once for each choice of columns."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self._made: dict[tuple[str, ...], list[bytes] | None] = {}
+
+    def of(self, columns: tuple[str, ...]) -> list[bytes] | None:
+        """The names under these columns; None where a value has no written form that is the same every time."""
+        if columns not in self._made:
+            try:
+                self._made[columns] = self._hash(columns)
+            except ValueError:
+                self._made[columns] = None
+        return self._made[columns]
+
+    def _hash(self, columns: tuple[str, ...]) -> list[bytes]:
+        batch = self.batch
+        ids: list[list[int]] | list[None] = batch.completion_ids or [None] * len(batch)
+        values = [batch.columns[name] for name in columns]
+        rows = list(zip(batch.prompts, batch.completions, ids, *values, strict=True))
+        if not all(map(_is_plain, rows)):
+            raise ValueError
+        # version 0 has neither references nor interned strings: equal values give equal bytes
+        head = marshal.dumps(columns, 0)
+        return [hashlib.blake2b(head + marshal.dumps(row, 0), digest_size=16).digest() for row in rows]
+
+
+_PLAIN = frozenset([str, int, float, bool, type(None)])
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a value is made of Python's own types alone; marshal would take others by their bytes."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return True
+    if kind is list or kind is tuple:
+        return all(map(_is_plain, value))  # type: ignore[call-overload]
+    if kind is dict:
+        return all(_is_plain(key) and _is_plain(item) for key, item in value.items())  # type: ignore[attr-defined]
+    return False
