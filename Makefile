@@ -27,7 +27,7 @@ SETTINGS := pyproject.toml constraints.txt
 # Python puts the current folder first on its path, unless told otherwise; a user's rewards.py could lie there.
 export PYTHONSAFEPATH := 1
 
-.PHONY: run demo test test-all lint docs clean distclean chromium
+.PHONY: run demo test test-all lint docs clean distclean chromium bubblewrap
 .DEFAULT_GOAL := run
 
 run: .venv/.has-app
@@ -37,10 +37,10 @@ run: .venv/.has-app
 demo: .venv/.has-train
 	@$(BIN)/python benchmarks/demo.py --model $(MODEL)
 
-test: .venv/.has-test chromium
+test: .venv/.has-test chromium bubblewrap
 	@$(BIN)/python -m pytest -m "not slow" --cov --cov-report=term --durations=15 $(PYTEST_ARGS)
 
-test-all: .venv/.has-test chromium
+test-all: .venv/.has-test chromium bubblewrap
 	@$(BIN)/python -m pytest --cov --cov-report=term --durations=30 $(PYTEST_ARGS)
 
 lint: .venv/.has-dev
@@ -51,7 +51,8 @@ lint: .venv/.has-dev
 	$(BIN)/python -m pytest -q tests/test_docs.py tests/test_guide_coverage.py
 
 docs: .venv/.has-test
-	$(BIN)/python -m pytest -q --write-docs tests/test_docs.py tests/test_guide_coverage.py
+	$(BIN)/python -m pytest -q --write-docs tests/test_docs.py tests/test_guide_coverage.py \
+		tests/rewards/sandbox/test_attacks.py::test_the_document_has_a_row_for_every_attack
 
 clean:
 	rm -rf build dist demo-run .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -123,3 +124,12 @@ chromium:
 			{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; } \
 				>/dev/null || echo "Chromium could not be installed: browser tests are skipped."; \
 		else echo "No Chromium found: browser tests are skipped. Install the package chromium to run them."; fi; }
+
+# The stronger level of the sandbox for model-written code; without it only the other one is tested.
+bubblewrap:
+	@command -v bwrap >/dev/null || ! test -e /proc/self || { \
+		if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+			echo "Installing bubblewrap for the tests of the sandbox"; \
+			{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends bubblewrap; } \
+				>/dev/null || echo "bubblewrap could not be installed: tests of that level are skipped."; \
+		else echo "No bubblewrap found: tests of that level of the sandbox are skipped. Install the package bubblewrap to run them."; fi; }
