@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -112,3 +114,35 @@ def test_brevity_is_declared_like_any_reward() -> None:
     assert trl_name(brief_if_right) == "brief_if_right"
     assert signature(brief_if_right).required == ("answer",)
     assert mark_of(brief_if_right)["range"] == (0.0, 1.0)
+
+
+# ---------------------------------------------------------------------------- beside another library's
+
+PEERS = Path(__file__).parents[3] / "fixtures/peers/answers.jsonl"
+THEIRS = [
+    row
+    for row in map(json.loads, PEERS.read_text("utf-8").splitlines())
+    if (row["peer"], row["reward"]) == ("skill-library", "math_problem_reward")
+]
+ON_PURPOSE = {
+    "skill-library-bc259f622c10": "1,234 is the number 1234",
+    "skill-library-4e94e505744d": "the last of several answers counts, not the first",
+    "skill-library-2f11fbea48cb": "text between and after the blocks is not the layout",
+}
+
+
+@pytest.mark.guide("G7")
+def test_maths_agrees_with_the_library_it_comes_from_wherever_the_reference_is_mathematics() -> None:
+    """25 rows; theirs is worth 2.5 in all. Ours has no opinion where the reference is empty, nan, a letter or none."""
+    differing, unread = [], []
+    for row in THEIRS:
+        (ours,) = combined_maths(
+            [row["inputs"]["completion"]], answer=[row["inputs"]["answer"]], answer_forms=["tag"]
+        )
+        if ours is None:
+            unread.append(row["inputs"]["answer"])
+        elif abs(2.5 * ours - row["expected"]) > 1e-9:
+            differing.append(row["id"])
+    assert len(THEIRS) == 25
+    assert set(unread) == {"", "nan", "b", "x"}
+    assert sorted(differing) == sorted(ON_PURPOSE)
