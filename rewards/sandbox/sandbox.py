@@ -24,7 +24,7 @@ from rewards.sandbox.job import Job, Result
 from rewards.sandbox.judging import Judge
 from rewards.sandbox.level import DECLARED, Level, require
 from rewards.sandbox.server import Ended, Limits, Running, Server, pump
-from rewards.sandbox.starting import best_levels
+from rewards.sandbox.starting import best_levels, package_folders
 
 _REQUIRED = {
     Level.BUBBLEWRAP: {"files", "folders", "writing", "network", "signals", "programs", "processes"},
@@ -120,6 +120,7 @@ class Sandbox:
         return found
 
     def _find(self) -> None:
+        package_folders(self._packages)
         levels = [self._only] if self._only is not None else best_levels()
         reasons = []
         for level in levels:

@@ -26,7 +26,7 @@ from typing import Any
 from rewards.errors import SandboxError
 from rewards.sandbox.inside.template import ENDINGS, REPLY, REQUEST
 from rewards.sandbox.level import Level
-from rewards.sandbox.starting import recipe
+from rewards.sandbox.starting import Recipe, package_folders, recipe
 
 START_TIMEOUT_S = 20.0
 KEPT = 64 << 10
@@ -65,34 +65,24 @@ class Server:
     """
 
     def __init__(self, level: Level, kind: str, packages: tuple[str, ...] = ()) -> None:
+        package_folders(packages)  # refused before anything is there to be cleared away
         self.level = level
         self.busy = False
-        self.nothing = os.open(os.devnull, os.O_RDWR)
-        # the signal of a parent's death follows the thread that started the process, not the process
-        lasting = threading.current_thread() is threading.main_thread()
         self.base: str | None = None
         lock = -1
         if level is not Level.BUBBLEWRAP:
             self.base, lock = _new_folder()
-        plan = recipe(level, kind, self.base, packages, die_with_parent=lasting)
+        self.nothing = os.open(os.devnull, os.O_RDWR)
         self.control, theirs = socket.socketpair()
-        fd = theirs.fileno()
-        command = [part.replace("{fd}", str(fd)) if part == "{fd}" else part for part in plan.command]
+        # the signal of a parent's death follows the thread that started the process, not the process
+        lasting = threading.current_thread() is threading.main_thread()
+        plan = recipe(level, kind, self.base, packages, die_with_parent=lasting)
         with tempfile.TemporaryFile() as errors:
             try:
-                self.process = subprocess.Popen(
-                    command,
-                    env=plan.environment,
-                    pass_fds=[fd, *([lock] if lock >= 0 else [])],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=errors,
-                    cwd="/",
-                    start_new_session=True,
-                )
+                self.process = _started(plan, theirs.fileno(), lock, errors)
             except OSError as error:
                 self.control.close()
-                os.close(self.nothing)
+                self._clear()
                 raise SandboxError(f"the level '{level.value}' does not start: {error}") from None
             finally:
                 theirs.close()
@@ -124,13 +114,16 @@ class Server:
         if self.control.fileno() < 0:
             return
         self.control.close()
-        os.close(self.nothing)
         try:
             self.process.wait(1.0)
         except subprocess.TimeoutExpired:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
+        self._clear()
+
+    def _clear(self) -> None:
+        os.close(self.nothing)
         if self.base is not None:
             shutil.rmtree(self.base, ignore_errors=True)
 
@@ -139,6 +132,19 @@ class Server:
         self.control.close()
         os.close(self.nothing)
         self.process.returncode = 0  # not this process's child: nothing to wait for
+
+
+def _started(plan: Recipe, control: int, lock: int, errors: Any) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [str(control) if part == "{fd}" else part for part in plan.command],
+        env=plan.environment,
+        pass_fds=[control, *([lock] if lock >= 0 else [])],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=errors,
+        cwd="/",
+        start_new_session=True,
+    )
 
 
 def _new_folder() -> tuple[str, int]:
