@@ -40,6 +40,10 @@ from rewards.marks import MARK, mark_of
 Score = float | None
 Credits = list[NamedCredit]
 Place = tuple[str, int]
+Bounds = tuple[float, float]
+
+NEAR = 1e-9
+"""Scores this near are equal: sums of shares such as 0.1 + 0.2 are no exact numbers."""
 
 
 @dataclass(frozen=True)
@@ -303,7 +307,11 @@ class ComposedAsync(_Composed):
                 return _totals(stop.value)
 
 
-def compose(name: str, parts: Sequence[Any], rule: Rule, **mark: Any) -> Composed | ComposedAsync:
+Shaped = Composed | ComposedAsync
+"""What comes out: a reward in TRL's call form."""
+
+
+def compose(name: str, parts: Sequence[Any], rule: Rule, **mark: Any) -> Shaped:
     """A reward that combines `parts` by `rule`.
 
     Args:
@@ -372,6 +380,57 @@ def _signature(parts: Sequence[Reward], columns: Sequence[str]) -> inspect.Signa
             inspect.Parameter("columns", inspect.Parameter.VAR_KEYWORD),
         ]
     )
+
+
+# ------------------------------------------------------------------------------- what a whole declares
+
+
+def like(reward: Reward) -> dict[str, Any]:
+    """Kind and weight of the reward that a whole is mainly about."""
+    mark = mark_of(reward)
+    return {"kind": mark.get("kind"), "weight": mark.get("weight")}
+
+
+def abstains(*rewards: Reward) -> bool | None:
+    """True where one of the rewards may have no opinion, which makes it true of the whole; else None."""
+    return True if any(mark_of(one).get("abstains") or mark_of(one).get("when") for one in rewards) else None
+
+
+def range_of(who: str, reward: Reward, given: Bounds | None) -> Bounds:
+    """The given range of a reward, else its declared one.
+
+    Raises:
+        ValueError: there is neither, or it has no width.
+    """
+    span = given if given is not None else declared_range(reward)
+    if span is None:
+        raise ValueError(
+            f"{who}: '{trl_name(reward)}' declares no range; mark it with @reward(range=(0.0, 1.0)) or give the range"
+        )
+    return bounds(who, f"the range of '{trl_name(reward)}'", span)
+
+
+def bounds(who: str, what: str, span: Sequence[float]) -> Bounds:
+    """`span` as two floats.
+
+    Raises:
+        ValueError: they are not finite, or not in order.
+    """
+    low, high = (finite(who, what, end) for end in span)
+    if not low < high:
+        raise ValueError(f"{who}: {what} = ({low:g}, {high:g}) must have its low end below its high end")
+    return (low, high)
+
+
+def finite(who: str, what: str, value: Any) -> float:
+    """`value` as a float.
+
+    Raises:
+        ValueError: it is no finite number.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise ValueError(f"{who}: {what}={value!r} ({type(value).__name__}) must be a finite number")
+    return float(value)
 
 
 # --------------------------------------------------------------------------------- adding up, and credits

@@ -39,25 +39,25 @@ from typing import Any
 
 from rewards.contract import Reward, completion_text, trl_name
 from rewards.library.composition import (
+    NEAR,
     Answer,
     Ask,
+    Bounds,
     Call,
-    Composed,
-    ComposedAsync,
+    Shaped,
     Steps,
     Term,
     Terms,
+    abstains,
+    bounds,
     compose,
     declared_range,
+    finite,
+    like,
+    range_of,
 )
+from rewards.library.moving_weights import adaptive, scheduled
 from rewards.marks import mark_of
-
-Shaped = Composed | ComposedAsync
-Bounds = tuple[float, float]
-
-NEAR = 1e-9
-"""Scores this near are equal: sums of shares such as 0.1 + 0.2 are no exact numbers."""
-
 
 # ------------------------------------------------------------------------------------------- gate
 
@@ -95,14 +95,14 @@ def gate(
     top = declared_range(by)
     needed = at_least if at_least is not None else top[1] if top else 1.0
     shut = closed if closed is not None else min(0.0, span[0]) if span else 0.0
-    rule = _Gate(_finite("gate", "at_least", needed), _finite("gate", "closed", shut))
+    rule = _Gate(finite("gate", "at_least", needed), finite("gate", "closed", shut))
     return compose(
         name or f"{trl_name(bonus)}_if_{trl_name(by)}",
         (bonus, by),
         rule,
-        **_like(bonus),
+        **like(bonus),
         range=(min(span[0], shut), max(span[1], shut)) if span else None,
-        abstains=_abstains(bonus, by),
+        abstains=abstains(bonus, by),
     )
 
 
@@ -174,14 +174,14 @@ def lexicographic(
             f"{len(others)} rewards"
         )
     given = [*ranges, *[None] * (len(rewards) - len(ranges))]
-    spans = tuple(_range_of("lexicographic", one, span) for one, span in zip(rewards, given, strict=True))
+    spans = tuple(range_of("lexicographic", one, span) for one, span in zip(rewards, given, strict=True))
     return compose(
         name or "_then_".join(trl_name(one) for one in rewards),
         rewards,
         _Lexicographic(spans, (*map(float, listed), 0.0)),
-        **_like(first),
+        **like(first),
         range=(0.0, 1.0),
-        abstains=_abstains(first),
+        abstains=abstains(first),
     )
 
 
@@ -248,7 +248,7 @@ def weighted_sum(*rewards: Reward, shares: Sequence[float], name: str | None = N
     >>> both(["<reasoning>1</reasoning><answer>8</answer>", "7"], answer=["7", "7"])
     [0.25, 0.75]
     """
-    factors = tuple(_finite("weighted_sum", "shares", share) for share in shares)
+    factors = tuple(finite("weighted_sum", "shares", share) for share in shares)
     if len(rewards) < 2 or len(factors) != len(rewards):
         raise ValueError(
             f"weighted_sum: {len(rewards)} rewards with {len(factors)} shares; two or more, and as many"
@@ -257,9 +257,9 @@ def weighted_sum(*rewards: Reward, shares: Sequence[float], name: str | None = N
         name or "_and_".join(trl_name(one) for one in rewards),
         rewards,
         _WeightedSum(factors),
-        **_like(rewards[0]),
+        **like(rewards[0]),
         range=_range_of_sum(rewards, factors),
-        abstains=_abstains(rewards[0]),
+        abstains=abstains(rewards[0]),
     )
 
 
@@ -314,14 +314,14 @@ def clip(reward: Reward, low: float, high: float, *, name: str | None = None) ->
     >>> clip(words, 0, 2)(["a b c", "a", ""])
     [2.0, 1.0, 0.0]
     """
-    bounds = _bounds("clip", "low, high", (low, high))
+    span = bounds("clip", "low, high", (low, high))
     return compose(
         name or f"{trl_name(reward)}_clipped",
         (reward,),
-        _Clip(*bounds),
-        **_like(reward),
-        range=bounds,
-        abstains=_abstains(reward),
+        _Clip(*span),
+        **like(reward),
+        range=span,
+        abstains=abstains(reward),
     )
 
 
@@ -367,8 +367,8 @@ def scale(
     >>> scale(max_length)(["one", "one two three"], longest=2)
     [1.0, 0.5]
     """
-    low, high = _range_of("scale", reward, of)
-    bottom, top = (_finite("scale", "to", end) for end in to)
+    low, high = range_of("scale", reward, of)
+    bottom, top = (finite("scale", "to", end) for end in to)
     if bottom == top:
         raise ValueError(f"scale: to={to!r} has no width")
     factor = (top - bottom) / (high - low)
@@ -376,9 +376,9 @@ def scale(
         name or f"{trl_name(reward)}_scaled",
         (reward,),
         _Scale(factor, bottom - low * factor),
-        **_like(reward),
+        **like(reward),
         range=(min(bottom, top), max(bottom, top)),
-        abstains=_abstains(reward),
+        abstains=abstains(reward),
     )
 
 
@@ -439,16 +439,16 @@ def potential_shaping(
         raise ValueError(
             f"potential_shaping: '{trl_name(potential)}' compares completions; a potential judges one"
         )
-    final = None if end is None else _finite("potential_shaping", "end", end)
+    final = None if end is None else finite("potential_shaping", "end", end)
     span = declared_range(potential)
     reach = None if span is None else span if final is None else (final, final)
     return compose(
         name or f"{trl_name(potential)}_progress",
         (potential,),
         _Progress(start, float(gamma), final, () if start == "prompts" else (start,)),
-        **_like(potential),
+        **like(potential),
         range=(gamma * reach[0] - span[1], gamma * reach[1] - span[0]) if span and reach else None,
-        abstains=_abstains(potential),
+        abstains=abstains(potential),
     )
 
 
@@ -493,211 +493,6 @@ def _said_last(start: Any) -> Any:
             if isinstance(message, Mapping) and message.get("role") == "user":
                 return completion_text([{**message, "role": "assistant"}])
     return start if start is not None else ""
-
-
-# ---------------------------------------------------------------------------------- weights that move
-
-
-def scheduled(reward: Reward, points: Mapping[int, float], *, name: str | None = None) -> Shaped:
-    """`reward` times a factor that follows the training step.
-
-    Between the steps of `points` the factor moves in a straight line, before the first and after the last it
-    stays. It depends on the step alone, so that a resumed run goes on where it was. Where this is the only reward,
-    TRL's scaling by the group's spread undoes any factor but 0.
-
-    Args:
-        reward: the reward.
-        points: factor (at least 0) by finished training step.
-        name: default `REWARD_scheduled`.
-
-    Returns:
-        A reward: None, NaN and infinities as they come.
-
-    Raises:
-        ValueError: no points, a negative step or factor.
-
-    >>> from rewards.contract import TrainerState
-    >>> from rewards.library import min_length
-    >>> fading = scheduled(min_length, {100: 1.0, 200: 0.0})
-    >>> [fading(["one"], shortest=1, trainer_state=TrainerState(step))[0] for step in (0, 150, 300)]
-    [1.0, 0.5, 0.0]
-    """
-    marks = tuple(
-        sorted((int(step), _finite("scheduled", "points", factor)) for step, factor in points.items())
-    )
-    if not marks or marks[0][0] < 0 or min(factor for _, factor in marks) < 0:
-        raise ValueError(
-            f"scheduled: points={dict(points)!r} must give factors of at least 0 to steps from 0 on"
-        )
-    return compose(
-        name or f"{trl_name(reward)}_scheduled",
-        (reward,),
-        _Scheduled(marks),
-        **_like(reward),
-        range=_times(declared_range(reward), [factor for _, factor in marks]),
-        abstains=_abstains(reward),
-    )
-
-
-@dataclass(frozen=True)
-class _Scheduled:
-    points: tuple[tuple[int, float], ...]
-
-    def steps(self, call: Call) -> Steps:
-        factor = self.factor(int(getattr(call.state, "global_step", 0)))
-        (answer,) = yield [Ask(0)]
-        return _all_times(factor, answer)
-
-    def factor(self, step: int) -> float:
-        before = [point for point in self.points if point[0] <= step]
-        after = [point for point in self.points if point[0] > step]
-        if not before or not after:
-            return (after or before[-1:])[0][1]
-        (start, low), (stop, high) = before[-1], after[0]
-        return low + (high - low) * (step - start) / (stop - start)
-
-
-def adaptive(
-    reward: Reward,
-    *,
-    low: float = 0.3,
-    high: float = 0.8,
-    up: float = 1.2,
-    down: float = 0.9,
-    least: float = 0.1,
-    most: float = 10.0,
-    patience: int = 1,
-    name: str | None = None,
-) -> Shaped:
-    """`reward` times a factor that rises while it is seldom earned and falls once it mostly is.
-
-    A completion succeeds where it reaches the top of the declared range. Each call logs the share that does as
-    `NAME/success`; after each of the trainer's logs with a share below `low` the factor is multiplied by `up`, above
-    `high` by `down`, and in between it rests. The factor is worked out anew from the trainer's own log each time,
-    never kept in the object: it survives a resume, is the same in every process, and evaluation does not move it.
-
-    A run of ours does this with `adaptive = {...}` in the manifest, on TRL's weights instead of the scores; use
-    one or the other. This form is for plain TRL, where it needs `log_metric`.
-
-    Args:
-        reward: a reward with a declared range.
-        low, high: shares, low below high.
-        up, down: what the factor is multiplied by, up at least 1, down in (0, 1].
-        least, most: what it stays between; it begins at 1.
-        patience: logs in a row on the same side that it takes to move it.
-        name: default `REWARD_adaptive`; a run's log is read under it.
-
-    Returns:
-        A reward: None, NaN and infinities as they come.
-
-    Raises:
-        ValueError: no declared range, or a setting out of its bounds.
-
-    >>> from rewards.contract import TrainerState
-    >>> from rewards.library import exact_match
-    >>> rising = adaptive(exact_match)
-    >>> state = TrainerState(1)
-    >>> state.log_history = [{"exact_match_adaptive/success": 0.1}]
-    >>> rising(["7"], answer=["7"], trainer_state=state)
-    [1.2]
-    """
-    top = _range_of("adaptive", reward, None)[1]
-    sound = 0 <= low < high <= 1 and up >= 1 and 0 < down <= 1 and 0 < least <= 1 <= most and patience >= 1
-    if not sound or not math.isfinite(up * most):
-        raise ValueError(
-            f"adaptive: low={low!r}, high={high!r}, up={up!r}, down={down!r}, least={least!r}, most={most!r}, "
-            f"patience={patience!r} must keep 0 <= low < high <= 1, up >= 1, 0 < down <= 1, 0 < least <= 1 <= most "
-            "and patience >= 1"
-        )
-    own = name or f"{trl_name(reward)}_adaptive"
-    return compose(
-        own,
-        (reward,),
-        _Adaptive(f"{own}/success", top, low, high, up, down, least, most, patience),
-        **_like(reward),
-        range=_times(declared_range(reward), [least, most]),
-        abstains=_abstains(reward),
-    )
-
-
-@dataclass(frozen=True)
-class _Adaptive:
-    metric: str
-    top: float
-    low: float
-    high: float
-    up: float
-    down: float
-    least: float
-    most: float
-    patience: int
-
-    def steps(self, call: Call) -> Steps:
-        factor = self.factor(getattr(call.state, "log_history", ()))
-        (answer,) = yield [Ask(0)]
-        known = [score for score in map(answer.known, range(len(call))) if score is not None]
-        if known:
-            call.log_metric(self.metric, sum(score >= self.top - NEAR for score in known) / len(known))
-        return _all_times(factor, answer)
-
-    def factor(self, log: Sequence[Mapping[str, Any]]) -> float:
-        factor, side, seen = 1.0, 0, 0
-        for line in log:
-            share = line.get(self.metric)
-            if not isinstance(share, (int, float)) or share != share:
-                continue
-            now = -1 if share < self.low else 1 if share > self.high else 0
-            side, seen = now, seen + 1 if now == side else 1
-            if now and seen >= self.patience:
-                moved = factor * (self.up if now < 0 else self.down)
-                factor, seen = min(self.most, max(self.least, moved)), 0
-        return factor
-
-
-def _all_times(factor: float, answer: Answer) -> list[Terms]:
-    return [None if score is None else [Term(factor, answer)] for score in answer.scores]
-
-
-# ------------------------------------------------------------------------------- what a whole declares
-
-
-def _like(reward: Reward) -> dict[str, Any]:
-    """Kind and weight of the reward that a whole is mainly about."""
-    mark = mark_of(reward)
-    return {"kind": mark.get("kind"), "weight": mark.get("weight")}
-
-
-def _abstains(*rewards: Reward) -> bool | None:
-    return True if any(mark_of(one).get("abstains") or mark_of(one).get("when") for one in rewards) else None
-
-
-def _times(span: Bounds | None, factors: Sequence[float]) -> Bounds | None:
-    if span is None:
-        return None
-    ends = [end * factor for end in span for factor in factors]
-    return (min(ends), max(ends)) if min(ends) < max(ends) else None
-
-
-def _range_of(who: str, reward: Reward, given: Bounds | None) -> Bounds:
-    span = given if given is not None else declared_range(reward)
-    if span is None:
-        raise ValueError(
-            f"{who}: '{trl_name(reward)}' declares no range; mark it with @reward(range=(0.0, 1.0)) or give the range"
-        )
-    return _bounds(who, f"the range of '{trl_name(reward)}'", span)
-
-
-def _bounds(who: str, what: str, span: Sequence[float]) -> Bounds:
-    low, high = (_finite(who, what, end) for end in span)
-    if not low < high:
-        raise ValueError(f"{who}: {what} = ({low:g}, {high:g}) must have its low end below its high end")
-    return (low, high)
-
-
-def _finite(who: str, what: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise ValueError(f"{who}: {what}={value!r} ({type(value).__name__}) must be a finite number")
-    return float(value)
 
 
 __all__ = [
