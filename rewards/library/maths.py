@@ -54,7 +54,7 @@ def maths_equal(
     One of two answers is not the answer. `rewards.library.maths_equality` has the rules.
 
     Nothing here takes long, whatever a model writes: a tower of powers is not computed, and is not equal. What only
-    math-verify can read has two seconds, in any thread.
+    math-verify can read has one second of computing, in any thread.
 
     Args:
         completions: chat or plain text.

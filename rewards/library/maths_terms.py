@@ -100,7 +100,9 @@ _NOTHING = re.compile(
 _BLANK = re.compile(r"\\(?:[,;: ]|q?quad)|~|(?<!\\)\\\n")
 _DOUBLED = re.compile(r"\\\\(?=[A-Za-z])")  # as JSON writes a backslash
 _SMALL_FRACTION = re.compile(r"\\[dtc]frac(?![A-Za-z])")
-_UPRIGHT = re.compile(r"\\(?:mathrm|mathit|mathbf|boldsymbol|rm|bf)\s*\{\s*([A-Za-z])\s*\}")
+_UPRIGHT = re.compile(
+    r"\\(?:mathit|mathbf|boldsymbol)\s*\{\s*([A-Za-z])\s*\}|\\(?:mathrm|rm)\s*\{\s*([deiTPCN])\s*\}"
+)  # others are units
 _OPENED_BOX = re.compile(r"\\boxed\s*(?=\{)")
 _JOINED_THOUSANDS = re.compile(r"(?<=[0-9])(?:\{,\}|\\,|\\ |\\;)(?=[0-9]{3}(?![0-9]))")
 _MIXED = re.compile(r"(?<![0-9.])([0-9]+)\s+([0-9]+)\s*/\s*([0-9]+)(?![0-9.])")
@@ -127,7 +129,7 @@ def plain_maths(text: str) -> str:
     if "\\begin" not in text:
         text = _DOUBLED.sub(r"\\", text)
     text = _JOINED_THOUSANDS.sub("", text.replace("\\$", "").replace("\\[", "").replace("\\]", ""))
-    text = _OPENED_BOX.sub("", _SMALL_FRACTION.sub(r"\\frac", _UPRIGHT.sub(r" \1 ", text)))
+    text = _OPENED_BOX.sub("", _SMALL_FRACTION.sub(r"\\frac", _UPRIGHT.sub(r" \1\2 ", text)))
     text = _BLANK.sub(" ", _NOTHING.sub("", text)).replace("\\left", "").replace("\\right", "")
     return _MIXED.sub(_mixed, text).strip()
 
@@ -235,7 +237,7 @@ class Terms:
         """
         parts = [self._signed(self._product)]
         while (sign := self._sign()) is not None:
-            part = self._product()
+            part = self._signed(self._product)  # `x + -1` is written, too
             parts.append(part if sign > 0 else ("neg", part))
         return parts[0] if len(parts) == 1 else ("+", *parts)
 

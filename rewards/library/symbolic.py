@@ -21,7 +21,7 @@ from typing import Any, Generic, TypeVar
 
 LONGEST = 300
 DEEPEST = 12
-SECONDS = 2.0
+SECONDS = 1.0
 
 Result = TypeVar("Result")
 
