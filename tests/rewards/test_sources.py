@@ -11,7 +11,14 @@ from rewards.rewardset import RewardSet
 from rewards.sources import source_digest
 from rewards.targets import parse_target
 
-FILE = "import os\nimport helper\nos.environ['RAN'] = '1'\n\ndef f(completions, **_):\n    return helper.g(completions)\n"
+FILE = """
+import os
+import helper
+os.environ['RAN'] = '1'
+
+def f(completions, **_):
+    return helper.g(completions)
+"""
 
 
 @pytest.fixture
