@@ -1,7 +1,7 @@
 """The reward of this project that is not in the library: is the function there that was asked for?
 
-A plain function in TRL's call form: lists in, one number a completion out. It reads the program and never runs it. Tests
-are run by the library, in a sandbox; weights and parameters of all rewards stand in rewardset.toml.
+A plain function in TRL's call form: lists in, one number a completion out. It reads the program and never runs it.
+Tests are run by the library, in a sandbox; weights and parameters of all rewards stand in rewardset.toml.
 """
 
 import ast

@@ -8,10 +8,11 @@ import re
 
 SENTENCE = re.compile(r"[^.!?\n]+")
 FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
-SMALL_WORDS = frozenset(
-    "a about after an and are at be because before by for from has in into is it its no not of on or that the their "
-    "there they this to until was were which who will with you".split()
-)
+_SMALL = """
+    a about after an and are at be because before by for from has in into is it its no not of on or that the their
+    there they this to until was were which who will with you
+"""
+SMALL_WORDS = frozenset(_SMALL.split())
 
 
 def coverage_reward(prompts, completions, facts, **kwargs):
