@@ -89,6 +89,7 @@ _AND_OR = re.compile(
     r"|(?<=[0-9}\])])(?:and|or)(?=-?[0-9\\({\[]|[a-z]\s*[<>=\\])"
     r"|\\(?:text|mbox|mathrm)\s*\{\s*,?\s*(?:and|or|,|;)\s*\}"
 )
+_AND_OR_IN_TEXT = re.compile(r"(\\(?:text|mbox|mathrm)\s*\{[^{}]*?[^{}\s,])[\s,]+(?:and|or)\s*\}")
 _THOUSANDS = re.compile(r"(?<![0-9.,])([0-9]{1,3}(?:,[0-9]{3})+)(?![0-9,])")
 _SPACED_THOUSANDS = re.compile(r"-?[0-9]{1,3}(?: [0-9]{3})+(?:\.[0-9]+)?")
 _RUN = re.compile(r"(?<!\\)(?<![A-Za-z\\])[A-Za-z]+")
@@ -137,7 +138,7 @@ def read(text: str) -> tuple[Part, ...]:
     number = _plain_quantity(text)
     if number is not None and "," not in text:
         return (number,)
-    plain = _AND_OR.sub(" ; ", plain_maths(text)).strip(" .;,:!")
+    plain = _AND_OR.sub(" ; ", _AND_OR_IN_TEXT.sub(r"\1} ; ", plain_maths(text))).strip(" .;,:!")
     if plain.startswith("**") and plain.endswith("**"):
         plain = plain[2:-2].strip(" .;,:!")
     word = _word(plain)

@@ -106,6 +106,7 @@ _UPRIGHT = re.compile(
 _OPENED_BOX = re.compile(r"\\boxed\s*(?=\{)")
 _JOINED_THOUSANDS = re.compile(r"(?<=[0-9])(?:\{,\}|\\,|\\ |\\;)(?=[0-9]{3}(?![0-9]))")
 _MIXED = re.compile(r"(?<![0-9.])([0-9]+)\s+([0-9]+)\s*/\s*([0-9]+)(?![0-9.])")
+_REPEATING = re.compile(r"(?<![0-9.])([0-9]{0,40})\.([0-9]{0,40})\\overline\{([0-9]{1,40})\}")
 _TOKEN = re.compile(
     r"""
       (?P<space>\s+)
@@ -131,7 +132,14 @@ def plain_maths(text: str) -> str:
     text = _JOINED_THOUSANDS.sub("", text.replace("\\$", "").replace("\\[", "").replace("\\]", ""))
     text = _OPENED_BOX.sub("", _SMALL_FRACTION.sub(r"\\frac", _UPRIGHT.sub(r" \1\2 ", text)))
     text = _BLANK.sub(" ", _NOTHING.sub("", text)).replace("\\left", "").replace("\\right", "")
-    return _MIXED.sub(_mixed, text).strip()
+    return _MIXED.sub(_mixed, _REPEATING.sub(_repeating, text)).strip()
+
+
+def _repeating(match: re.Match[str]) -> str:
+    """`0.1\\overline{6}` as a fraction."""
+    whole, fixed, again = match[1] or "0", match[2], match[3]
+    nines = (10 ** len(again) - 1) * 10 ** len(fixed)
+    return f"({whole}+{int(fixed + again) - int(fixed or 0)}/{nines})"
 
 
 def _mixed(match: re.Match[str]) -> str:
@@ -373,6 +381,8 @@ class Terms:
     def _bare_thing(self) -> Term:
         token = self.take()
         if token.kind == "num":
+            if self.taken("_"):  # a number in another base has the name it is written with
+                return ("v", f"{token.value}_{self._index()}")
             return number_term(token.value)
         if token.kind == "let":
             self.place -= 1

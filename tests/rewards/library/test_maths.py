@@ -50,6 +50,9 @@ SAME = {
     "words": [r"\text{odd}", "odd", r"\text{Odd}"],
     "derivatives": [r"I\frac{d\omega}{dt}+2B\omega=T", r"I\frac{d\omega}{dt}=T-2B\omega"],
     "indices": ["x_1 + E_{1}", r"E_1+x_{1}"],
+    "repeating decimals": [r"0.1\overline{6}", r"\frac16", "0.1666666667"],
+    "things counted": [r"7 \text{ apples and } 8 \text{ pears}", "7, 8", "7 and 8"],
+    "other bases": ["2516_8", "2516_{8}", r"2516_{\text{8}}"],
     "double backslashes": [r"\\frac{1}{2}", r"\frac{1}{2}"],
 }  # fmt: skip
 
