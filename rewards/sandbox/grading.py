@@ -329,7 +329,10 @@ def _lines(grader: Running) -> list[list[Any]]:
     assert grader.ended is not None
     if grader.ended.how == "refused":
         raise SandboxError("the sandbox could not confine the tests")
-    return [json.loads(line) for line in bytes(grader.texts["report"]).split(b"\n") if line]
+    try:
+        return [list(json.loads(line)) for line in bytes(grader.texts["report"]).split(b"\n") if line]
+    except (ValueError, TypeError):
+        raise TestsError("the tests wrote into their own report") from None
 
 
 def _reported(lines: list[list[Any]], ended: str) -> list[Outcome]:

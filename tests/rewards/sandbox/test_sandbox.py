@@ -299,3 +299,32 @@ def test_the_folder_of_a_server_that_was_killed_is_removed_by_the_next() -> None
     with Sandbox(only=Level.LANDLOCK) as second:
         second.level()
     assert not Path(folder).exists()
+
+
+KILLERS = [
+    "import os\nos._exit(1)",
+    "import ctypes\nctypes.string_at(0)",
+    "raise SystemExit",
+    "x = [0] * 10**10",
+    "open('left', 'w').write('x')",
+    "import threading\nthreading.Thread(target=print, daemon=True).start()\n1 / 0",
+]
+
+
+def open_files() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.parametrize("times", [60, pytest.param(1000, marks=pytest.mark.slow)])
+def test_programs_that_die_leave_no_process_and_no_open_file(sandbox: Sandbox, times: int) -> None:
+    sandbox.run(Job("1"))
+    with sandbox.server("candidate") as server:
+        session, before, files = server.process.pid, len(processes_of(server.process.pid)), open_files()
+        inside = processes_of(session)[-1]
+        theirs = len(os.listdir(f"/proc/{inside}/fd"))
+    for number in range(times):
+        sandbox.run(Job(KILLERS[number % len(KILLERS)]))
+    with sandbox.server("candidate") as server:
+        assert server.process.pid == session
+        assert (len(processes_of(session)), open_files()) == (before, files)
+        assert len(os.listdir(f"/proc/{inside}/fd")) == theirs
