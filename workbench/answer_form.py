@@ -128,7 +128,11 @@ def places(text: str) -> Iterator[Slot]:
 def _narrowed(slot: Slot, gold: Any) -> Slot | None:
     """The slot without the decoration around the answer, where the answer is `gold`."""
     answer = slot.answer
-    kept = (answer.strip(), answer.strip(_MARKS)) if slot.form == "json" else (answer.strip(_MARKS), answer.strip())
+    kept = (
+        (answer.strip(), answer.strip(_MARKS))
+        if slot.form == "json"
+        else (answer.strip(_MARKS), answer.strip())
+    )
     for bare in kept:
         if bare and same_answer(bare, gold) is True:
             start = slot.start + answer.find(bare)

@@ -52,6 +52,11 @@ def equal_forms(gold: Any, *, form: str = "whole") -> list[Variant]:
         value = value_of(text)
         if value is not None:
             found += _equal_numbers(text, value, form)
+        elif is_letter(text) and (form.startswith("tag:") or form == "boxed"):
+            found += [
+                Variant(f"({text})", "with the letter in brackets"),
+                Variant(f"{text}.", "with a full stop"),
+            ]
         if form.startswith("tag:") or (form == "boxed" and value is not None):
             found += [Variant(f" {text} ", "with spaces around it")]
         if form.startswith("tag:"):
@@ -75,7 +80,9 @@ def _equal_numbers(text: str, value: Fraction, form: str) -> Iterator[Variant]:
         yield Variant(f"+{text}", "with a plus sign")
     if whole and abs(value) >= 1000 and not fraction:
         yield Variant(f"{int(value):,}", "with thousands separators")
-        yield Variant(text.replace(",", "") if "," in text else f"{int(value):,}.00", "with thousands separators")
+        yield Variant(
+            text.replace(",", "") if "," in text else f"{int(value):,}.00", "with thousands separators"
+        )
     if value < 0:
         yield Variant(text.replace("-", "\u2212"), "with a typographic minus")
     if value > 0 and not fraction and form != "boxed":
@@ -120,12 +127,13 @@ def _equal_json(gold: Mapping[str, Any]) -> Iterator[Variant]:
     yield Variant(json.dumps(gold, separators=(",", ":"), ensure_ascii=False), "without spaces")
 
 
-def near_misses(gold: Any, others: Sequence[Any] = ()) -> list[Variant]:
+def near_misses(gold: Any, others: Sequence[Any] = (), *, form: str = "whole") -> list[Variant]:
     """Wrong answers that resemble the right one, each proved to differ from it.
 
     Args:
         gold: the ground truth.
         others: ground truths of other rows, or the options there are.
+        form: the form the answer stands in (see `Slot.form`).
 
     >>> [variant.text for variant in near_misses("42")][:5]
     ['142', '420', '421', '4', '2']
@@ -133,7 +141,7 @@ def near_misses(gold: Any, others: Sequence[Any] = ()) -> list[Variant]:
     if isinstance(gold, Mapping):
         found = list(_near_json(gold))
     elif isinstance(gold, (list, tuple)):
-        found = list(_near_list(gold, others))
+        found = list(_near_list(gold, form))
     elif isinstance(gold, bool):
         found = [Variant("no" if gold else "yes", "the opposite")]
     else:
@@ -235,20 +243,40 @@ def _other_value(value: Any) -> Any:
     return None
 
 
-def _near_list(gold: Sequence[Any], others: Sequence[Any]) -> Iterator[Variant]:
-    items = [gold_text(item) for item in gold]
-    if any(isinstance(item, (Mapping, list, tuple)) for item in gold):
+def _near_list(gold: Sequence[Any], form: str) -> Iterator[Variant]:
+    if not gold or any(isinstance(item, (Mapping, list, tuple)) or item is None for item in gold):
         return
+    items = list(gold)
+    more = _others_like(items)
     if len(items) > 1:
-        yield Variant(", ".join(items[:-1]), "without one of its parts")
-        yield Variant(items[0], "one part of it alone")
-    extra = next((far for far in FAR if value_of(far) not in {value_of(item) for item in items}), "")
-    if extra and all(value_of(item) is not None for item in items):
-        yield Variant(", ".join([*items, extra]), "with a wrong part more")
-        yield Variant(", ".join([*items[:-1], extra]), "with one part wrong")
+        yield Variant(_joined(items[:-1], form), "without one of its parts")
+        yield Variant(_joined(items[:1], form), "one part of it alone")
+    if more:
+        yield Variant(_joined([*items, more[0]], form), "with a wrong part more")
+        yield Variant(_joined([*items, *more], form), "with several wrong parts more")
+        yield Variant(_joined([*items[:-1], more[0]], form), "with one part wrong")
 
 
-def far_wrong(gold: Any, others: Sequence[Any] = ()) -> list[Variant]:
+def _others_like(items: Sequence[Any]) -> list[Any]:
+    """A few values of the same sort as the items that are none of them."""
+    if all(value_of(gold_text(item)) is not None for item in items):
+        known = {value_of(gold_text(item)) for item in items}
+        numbers = [far for far in FAR if value_of(far) not in known]
+        return (
+            [float(n) if "." in n else int(n) for n in numbers] if not isinstance(items[0], str) else numbers
+        )
+    if all(isinstance(item, str) for item in items):
+        return [word for word in ("zebra", "umbrella", "tuesday", "oxygen") if word not in items]
+    return []
+
+
+def _joined(items: Sequence[Any], form: str) -> str:
+    if form == "json":
+        return json.dumps(list(items), ensure_ascii=False)
+    return ", ".join(gold_text(item) for item in items)
+
+
+def far_wrong(gold: Any, others: Sequence[Any] = (), *, form: str = "whole") -> list[Variant]:
     """Answers of the same sort that have nothing to do with the right one; at least one, at most three.
 
     >>> far_wrong("42")[0].text, far_wrong("B", ["A", "B"])[0].text, far_wrong("Paris", ["Rome", "Paris"])[0].text
@@ -257,9 +285,8 @@ def far_wrong(gold: Any, others: Sequence[Any] = ()) -> list[Variant]:
     if isinstance(gold, Mapping):
         return [Variant(_dumped({key: _other_value(value) for key, value in gold.items()}), "a wrong record")]
     if isinstance(gold, (list, tuple)):
-        if all(value_of(gold_text(item)) is not None for item in gold):
-            return [Variant(", ".join(FAR[: max(1, len(gold))]), "a wrong list")]
-        return [Variant("purple, a wooden chair", "a wrong list")]
+        more = _others_like(gold) if gold else []
+        return [Variant(_joined(more[: max(1, len(gold))], form), "a wrong list")] if more else []
     text = gold_text(gold)
     if value_of(text) is not None:
         kept = [far for far in FAR if not set(far) & set(text.lstrip("-")) - {".", "-"}] or list(FAR)

@@ -52,6 +52,7 @@ from workbench.checks.exploits.flattery import Flattery
 from workbench.checks.exploits.not_a_number import NotANumber
 from workbench.checks.exploits.other_row import OtherRow
 from workbench.checks.exploits.padding import Padding
+from workbench.checks.exploits.program_exploit import ProgramExploit
 from workbench.checks.exploits.prompt_echo import PromptEcho
 from workbench.checks.exploits.scaffold_paid import ScaffoldPaid
 from workbench.checks.exploits.stuffing import Stuffing
@@ -127,6 +128,7 @@ CHECKS: dict[str, type[Check]] = {
         Flattery,
         OtherRow,
         NotANumber,
+        ProgramExploit,
         GoldUnpaid,
         EqualForms,
         NearMiss,

@@ -8,6 +8,7 @@ report only their own. Calls are made in fresh processes where an earlier call c
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -26,8 +27,8 @@ rows, the other rows of the prompt (in a reward that does not say so), copies of
 
 ROWS = 24
 REPEATS = 3
-SLOW = 0.05
-"""Seconds a row from which on only the first looks are made."""
+SECONDS = 2.0
+"""Seconds after which no further look is begun."""
 ALONE = 8
 """Rows scored by themselves."""
 CLOCKS = (61.0, 86_400.0 * 3 + 3_600.0 * 7 + 1.0)
@@ -70,8 +71,10 @@ def read_steadiness(subject: RewardSubject) -> Steadiness:
         _copies,
         _extra_column,
     )
-    slow = subject.base.seconds > SLOW * max(1, len(subject.rows))
-    for look in looks[:5] if slow else looks:
+    enough = time.perf_counter() + SECONDS * (0.4 if subject.options.quick else 1.0)
+    for look in looks:
+        if time.perf_counter() > enough:
+            break
         found = look(calls, first)
         if found is not None:
             subject.bench.renew()
@@ -136,7 +139,7 @@ def differ(one: float, other: float) -> bool:
 
 def _rows(subject: RewardSubject) -> list[int]:
     """Rows to compare: of several prompts and scores, whole groups where the reward compares them."""
-    rows = subject.few(ROWS)
+    rows = subject.few(min(ROWS, max(4, subject.affordable(SECONDS / 12))))
     if subject.description.entry.scope != "group" or subject.batch is None:
         return rows
     groups = subject.batch.groups
@@ -156,7 +159,7 @@ def _repeats(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None
         return None
     rows = calls.rows
     cheap = calls.subject.base.seconds < 0.2
-    again = [calls.scores(rows) for _ in range(REPEATS * 2 if cheap else 1)]
+    again = [calls.scores(rows) for _ in range(REPEATS * 2 if cheap else 2)]
     calls.subject.bench.renew()
     fresh = calls.scores(rows)
     found = calls.compare("random", first, fresh, rows)

@@ -138,6 +138,17 @@ class RewardSubject:
         return columns_read(self.source.tree, lines, names, self.batch.columns)
 
     @functools.cached_property
+    def reads_prompts(self) -> bool:
+        """Whether the reward's code uses the prompts it is called with."""
+        used = self.source.lines_used(self.description.line)
+        loaded = (
+            node.id
+            for node in ast.walk(self.source.tree)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.lineno in used
+        )
+        return "prompts" in self.description.signature.names and "prompts" in loaded
+
+    @functools.cached_property
     def task(self) -> Task:
         """What the samples say about the reward's task; see `workbench.checks.task`."""
         return read_task(self, assume=self.options.assume_kinds)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +48,11 @@ class Case:
     slot: Slot | None = None
     gold: Any = None
 
+    @property
+    def form(self) -> str:
+        """The form the answer stands in; "whole" where none is known."""
+        return self.slot.form if self.slot is not None else "whole"
+
     def pays(self, score: float) -> bool:
         """Whether a score is as good as a right sample's."""
         return score >= self.full - 1e-6 * max(1.0, abs(self.full))
@@ -63,9 +68,10 @@ class Task:
 
     `kind` is what the checks may assume and `how` where it is from ("declared", "shown" by labelled samples, or
     "assumed" because the user said so); `suggested` is what only a name or a column speaks for. `column` holds
-    the ground truth, `golds` are its values by row; `tags` are the tags that all right samples have, in order;
-    `programs` says whether right samples hold fenced code; `penalty` that the reward only takes away; `marks` are
-    the marks of a layout that all right samples have ("tags", "fence", "box", "json", "hash").
+    the ground truth, `golds` are its values by row; `tags` are the tags that all right samples have, in order, and
+    `lines` the lines that all have; `programs` says whether right samples hold fenced code; `penalty` that the
+    reward only takes away; `marks` are the marks of a layout that all right samples have ("tags", "fence", "box",
+    "json", "hash").
     """
 
     kind: str | None = None
@@ -80,6 +86,7 @@ class Task:
     programs: bool = False
     penalty: bool = False
     marks: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
 
     @property
     def top(self) -> float | None:
@@ -113,7 +120,8 @@ def read_task(subject: RewardSubject, *, assume: bool = False) -> Task:
     programs = sum(bool(_FENCED.search(text)) for text in texts.values()) > len(texts) / 2 and column is None
     kind, how = known, "declared" if declared else "assumed"
     if known is None and cases and subject.judged and subject.labelled("right") and wrong:
-        kind, how = _shown(subject, column, tags, wrong, cases, programs=programs), "shown"
+        shown = _shown(subject, column, tags, wrong, cases, list(texts.values()), programs=programs)
+        kind, how = shown, "shown"
     golds: dict[int, Any] = {}
     if column is not None and subject.batch is not None:
         golds = {row: subject.batch.columns[column][row] for row in subject.usable}
@@ -132,6 +140,7 @@ def read_task(subject: RewardSubject, *, assume: bool = False) -> Task:
         programs,
         ceiling <= 0 and kind != "correctness",
         _common_marks(list(texts.values()), tags),
+        _common_lines(list(texts.values())),
     )
 
 
@@ -182,7 +191,10 @@ def _answers(subject: RewardSubject, texts: Mapping[int, str]) -> tuple[str | No
     assert subject.batch is not None
     rows = list(texts)[:60]
     best: tuple[str | None, dict[int, Slot]] = (None, {})
-    for column in subject.reads:
+    others = [name for name in subject.batch.columns if name not in subject.reads]
+    for column in (*subject.reads, *others):
+        if column in others and best[0] is not None:
+            break
         golds = subject.batch.columns[column]
         known = [row for row in rows if golds[row] not in (None, "")]
         found = {row: find_slot(texts[row], golds[row]) for row in known}
@@ -268,25 +280,39 @@ def _shown(
     tags: tuple[str, ...],
     wrong: Iterable[int],
     cases: list[Case],
+    texts: Sequence[str],
     *,
     programs: bool,
 ) -> str | None:
     """The kind that the labelled samples show, None where they show none."""
-    assert subject.samples is not None
     if column is None and _asks_for_length(subject):
         return "length"
+    if column not in subject.reads and not subject.reads and not subject.reads_prompts:
+        return "format" if _laid_out(subject, texts, tags, wrong) else None
     scores = subject.scores
     least = min(case.full for case in cases)
     if any(scores[row] >= least for row in subject.labelled("partial") if row in scores):
         return None
-    if column is not None or (programs and _reads_text(subject)):
+    if column in subject.reads or (programs and _reads_text(subject)):
         return "correctness"
     if _reads_text(subject):
         return "content"
-    laid_out = [row for row in wrong if all(mark in subject.text(row) for mark in tags)]
-    if tags and not subject.reads and len(laid_out) < len(list(wrong)):
-        return "format"
-    return None
+    return "relevance" if subject.reads_prompts and not subject.reads and not subject.compares else None
+
+
+def _laid_out(
+    subject: RewardSubject, texts: Sequence[str], tags: tuple[str, ...], wrong: Iterable[int]
+) -> bool:
+    """Whether all right samples have marks of a layout that not all wrong ones have."""
+    marks, lines = _common_marks(texts, tags), _common_lines(texts)
+    for row in wrong:
+        here = [*texts[:1], subject.text(row)]
+        if set(_common_tags(here)) < set(tags) or set(_common_marks(here, tags)) < set(marks):
+            return True
+        own = {line.strip() for line in subject.text(row).splitlines()}
+        if any(line not in own for line in lines):
+            return True
+    return False
 
 
 def _reads_text(subject: RewardSubject) -> bool:
@@ -332,7 +358,7 @@ def _common_tags(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(common or ())
 
 
-def _common_marks(texts: list[str], tags: tuple[str, ...]) -> tuple[str, ...]:
+def _common_marks(texts: Sequence[str], tags: tuple[str, ...]) -> tuple[str, ...]:
     looks: dict[str, Callable[[str], bool]] = {
         "fence": lambda text: "```" in text,
         "box": lambda text: "\\boxed{" in text,
@@ -341,6 +367,15 @@ def _common_marks(texts: list[str], tags: tuple[str, ...]) -> tuple[str, ...]:
     }
     found = [name for name, look in looks.items() if texts and all(look(text) for text in texts)]
     return ("tags", *found) if tags else tuple(found)
+
+
+def _common_lines(texts: Sequence[str]) -> tuple[str, ...]:
+    """Lines that every one of several different texts has, in the order of the first."""
+    if len(set(texts)) < 2:
+        return ()
+    rest = [set(map(str.strip, text.splitlines())) for text in texts[1:]]
+    lines = [line.strip() for line in texts[0].splitlines() if line.strip()]
+    return tuple(line for line in dict.fromkeys(lines) if all(line in others for others in rest))
 
 
 def _suggested(subject: RewardSubject) -> str | None:

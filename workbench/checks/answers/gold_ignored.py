@@ -82,7 +82,7 @@ def _any_answer_paid(subject: RewardSubject, cases: list[Case]) -> bool:
     texts = [
         (case.row, case.slot.write(far[0].text))
         for case in cases
-        if case.slot is not None and (far := far_wrong(case.gold, subject.task.options))
+        if case.slot is not None and (far := far_wrong(case.gold, subject.task.options, form=case.form))
     ]
     scores = score_texts(subject, texts)
     return any(case.pays(score) for case, score in zip(cases, scores, strict=False))

@@ -75,7 +75,7 @@ def _trials(subject: RewardSubject, task: Task, case: Case) -> Iterable[Trial]:
         return
     if slot.form not in FORMS and not slot.form.startswith("tag:"):
         return
-    far = far_wrong(case.gold, task.options)
+    far = far_wrong(case.gold, task.options, form=case.form)
     if not far:
         return
     first, last = slot.mark(far[0].text), slot.mark(slot.answer)

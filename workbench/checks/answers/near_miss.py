@@ -39,10 +39,10 @@ class NearMiss(TrialCheck):
         """Near misses in the place of the right answer."""
         if case.slot is None:
             return
-        far = far_wrong(case.gold, task.options)
+        far = far_wrong(case.gold, task.options, form=case.form)
         control = case.slot.write(far[0].text) if far else case.slot.write("")
         empty = case.slot.write("")
-        for miss in near_misses(case.gold, task.options):
+        for miss in near_misses(case.gold, task.options, form=case.form):
             yield Trial(case, case.slot.write(miss.text), f"a wrong answer {miss.what}", control, (empty,))
 
     def sentence(self, subject: RewardSubject, best: Outcome) -> str:

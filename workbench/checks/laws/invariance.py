@@ -85,7 +85,7 @@ def _trials(task: Task, case: Case) -> Iterable[Trial]:
     if task.kind != "format":
         changed += [
             (f"\n{text}", "with a new line before it"),
-            (f"  {text}  ", "with spaces around it"),
+            (f"{text}  " if text.startswith("```") else f"  {text}  ", "with spaces around it"),
             (text.replace("\r\n", "\n").replace("\n", "\r\n"), "with Windows line ends"),
             (unicodedata.normalize("NFD", text), COMPOSED),
             (unicodedata.normalize("NFC", text), COMPOSED),
