@@ -124,10 +124,8 @@ def read(text: str) -> tuple[Part, ...]:
     There is more than one way where `1,234` may be a number or two. Time is linear in the text, and texts of more than
     1,000 characters are not read.
 
-    >>> read("1,234")
-    (Quantity(term=('n', Fraction(1234, 1), 0), unit='', percent=False), Several(parts=(Quantity(term=('n',
-    Fraction(1, 1), \
-0), unit='', percent=False), Quantity(term=('n', Fraction(234, 1), 0), unit='', percent=False))))
+    >>> [type(way).__name__ for way in read("1,234")]
+    ['Quantity', 'Several']
     >>> read("see the figure")
     (Word(text='see the figure'),)
     >>> read("2 +")
