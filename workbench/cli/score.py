@@ -60,7 +60,8 @@ def score(
             jobs=jobs or os.cpu_count() or 1,
             progress=progress,
         )
-    notes_to_stderr([*table.notes, *score_report.printing_notes(table)])
+    notes = [*table.notes, *score_report.isolation_notes(table), *score_report.printing_notes(table)]
+    notes_to_stderr(notes)
     scored = score_report.Scored(table, opened.samples, planned_group_size(opened.manifest))
     write_output(score_report.FORMATS[format](scored), out)
 

@@ -76,6 +76,12 @@ def printing_notes(table: ScoreTable) -> list[str]:
     return notes
 
 
+def isolation_notes(table: ScoreTable) -> list[str]:
+    """A note that says how model-written code was shut in, where a reward ran any."""
+    levels = sorted({str(level) for level in table.extra.get("sandbox", ()) if level})
+    return [f"model-written code ran at the isolation level {', '.join(levels)}"] if levels else []
+
+
 FORMATS: dict[str, Callable[[Scored], str | bytes]] = {
     "text": to_text,
     "jsonl": to_jsonl,

@@ -289,3 +289,14 @@ def test_a_program_is_never_run_for_its_syntax(tmp_path: Path) -> None:
     path = tmp_path / "made"
     assert code.valid_python([fenced(f"open({str(path)!r}, 'w')")]) == [1.0]
     assert not path.exists()
+
+
+def test_score_says_at_which_level_programs_ran(project: Path) -> None:
+    from workbench.reports.score_report import isolation_notes
+
+    samples = read_samples([project / "samples.jsonl"])
+    level = Sandbox().level().value
+    assert isolation_notes(score(str(project), samples)) == [
+        f"model-written code ran at the isolation level {level}"
+    ]
+    assert isolation_notes(score(str(project), samples, only=["valid_python"])) == []
