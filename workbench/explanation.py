@@ -61,6 +61,7 @@ def explain(
     runner: Runner | None = None,
     *,
     tokenizer: Callable[[str], Sequence[int]] | None = None,
+    explainer: str = _EXPLAIN,
 ) -> Iterator[RowExplanation]:
     """Explain rows of samples, one after another.
 
@@ -71,6 +72,7 @@ def explain(
         rows: the numbers of the rows to explain; None for all.
         runner: where to run the rewards; None: a runner of its own.
         tokenizer: gives `completion_ids`, as in `score`.
+        explainer: the function that explains inside the worker, for targets that are in no file.
 
     Raises:
         UsageError: a row that the samples do not have.
@@ -83,37 +85,49 @@ def explain(
             raise UsageError(f"there is no row {row}: the samples have rows 0 to {len(samples) - 1}")
     if runner is None:
         with Runner() as own:
-            yield from _explain(own, target, samples, wanted, tokenizer)
+            yield from _explain(own, target, samples, wanted, tokenizer, explainer)
     else:
-        yield from _explain(runner, target, samples, wanted, tokenizer)
+        yield from _explain(runner, target, samples, wanted, tokenizer, explainer)
 
 
 def _explain(
-    runner: Runner, target: str | Path, samples: Samples, wanted: list[int], tokenizer: Any
+    runner: Runner,
+    target: str | Path,
+    samples: Samples,
+    wanted: list[int],
+    tokenizer: Any,
+    explainer: str,
 ) -> Iterator[RowExplanation]:
     calls = {row: rows for rows in samples.step_rows() for row in rows}
     with runner.worker(target, samples.batch(tokenizer)) as worker:
         description = worker.description
         description.require_columns(samples.columns)
         for row in wanted:
-            yield _row(worker, description, samples, row, calls[row])
+            yield _row(worker, description, samples, row, calls[row], explainer)
 
 
 def _row(
-    worker: Worker, description: SetDescription, samples: Samples, row: int, together: list[int]
+    worker: Worker,
+    description: SetDescription,
+    samples: Samples,
+    row: int,
+    together: list[int],
+    explainer: str,
 ) -> RowExplanation:
     return RowExplanation(
         row=row,
         id=samples.ids[row],
         group=samples.groups[row],
         text=completion_text(samples.completions[row]),
-        rewards=tuple(explain_reward(worker, reward, row, together) for reward in description.rewards),
+        rewards=tuple(
+            explain_reward(worker, reward, row, together, explainer) for reward in description.rewards
+        ),
         weights=tuple(description.weights),
     )
 
 
 def explain_reward(
-    worker: Worker, reward: RewardDescription, row: int, together: list[int]
+    worker: Worker, reward: RewardDescription, row: int, together: list[int], explainer: str = _EXPLAIN
 ) -> RewardExplanation:
     """One reward on one row of the worker's batch; a call that hangs or ends its process is tried alone.
 
@@ -122,6 +136,7 @@ def explain_reward(
         reward: the reward.
         row: the row's number.
         together: the rows that are called with it.
+        explainer: the function that explains inside the worker.
     """
     limit = reward.timeout_s
     failure: WorkerError | None = None
@@ -131,7 +146,7 @@ def explain_reward(
             worker.restart()
         try:
             answer = worker.run(
-                _EXPLAIN,
+                explainer,
                 timeout_s=seconds,
                 reward=reward.name,
                 row=row,

@@ -160,16 +160,12 @@ def code_changes(old: Code | None, new: Code | None) -> list[FileChange]:
     for left, right in pairs:
         one, other = before.get(left, b""), after.get(right, b"")
         if one != other:
-            changes.append(FileChange(right, _unified(one, other, left, right)))
+            texts = (content.decode("utf-8", "replace") for content in (one, other))
+            changes.append(FileChange(right, unified(*texts, left, right)))
     return changes
 
 
-def _unified(before: bytes, after: bytes, old: str, new: str) -> str:
-    lines = difflib.unified_diff(
-        before.decode("utf-8", "replace").splitlines(),
-        after.decode("utf-8", "replace").splitlines(),
-        old,
-        new,
-        lineterm="",
-    )
+def unified(before: str, after: str, old: str, new: str) -> str:
+    """A unified diff of two texts under these names."""
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), old, new, lineterm="")
     return "\n".join(lines)

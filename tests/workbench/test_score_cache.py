@@ -107,7 +107,7 @@ def test_several_processes_know_the_same(project: Path) -> None:
 
 REFUSED = {
     "prints": ("def f(completions, **_):\n    print('x')\n    return [work(c) for c in completions]\n"),
-    "logs": ("def f(completions, log_extra, **_):\n    log_extra('n', [1] * 4)\n    return list(map(work, completions))"),
+    "logs": ("def f(completions, log_extra, **_):\n    log_extra('n', [1])\n    return list(map(work, completions))"),
     "draws": ("import random\ndef f(completions, **_):\n    return [work(c) + random.random() for c in completions]\n"),
     "fails": ("def f(completions, **_):\n    return [work(c) / 0 for c in completions]\n"),
     "returns text": ("def f(completions, **_):\n    return [str(work(c)) for c in completions]\n"),

@@ -21,6 +21,8 @@ _ROWS = 3
 
 _FAILURES = 10
 _COLUMNS = 118
+_FEW = 24
+"""Rows below which means by length say nothing."""
 
 
 def summary(table: ScoreTable, samples: Samples, found: Distributions) -> str:
@@ -70,8 +72,8 @@ def _name_width(found: Distributions) -> int:
 def _number(value: float) -> str:
     """Up to three decimals and eight characters.
 
-    >>> _number(0.5), _number(1234567.0), _number(float("nan"))
-    ('0.5', '1.23e+06', '-')
+    >>> _number(0.5), _number(123456789.0), _number(float("nan"))
+    ('0.5', '1.23e+08', '-')
     """
     if math.isnan(value):
         return "-"
@@ -226,7 +228,7 @@ def _labels(found: Distributions) -> list[str]:
 def _lengths(found: Distributions) -> list[str]:
     """Means of the shortest, a middle and the longest part; only where something follows length."""
     follows = [column for column in found.columns if abs(column.with_length) >= 0.3]
-    if len(found.lengths) < 3 or not follows:
+    if len(found.lengths) < 3 or not follows or found.total.rows < _FEW:
         return []
     parts = (found.lengths[0], found.lengths[len(found.lengths) // 2], found.lengths[-1])
     heads = [f"{part.low:.0f}-{part.high:.0f}" for part in parts]

@@ -88,7 +88,8 @@ def histogram(
         hint = f"{here}: {count} rows ({count / rows:.1%})"
         parts.append(rectangle(x + 0.5, base - tall, bar - 1, tall, fill, hint))
         if values is not None and len(values) <= 6:
-            share = text(x + bar / 2, base - tall - 4, f"{count / rows:.0%}", anchor="middle", kind="small")
+            middle = min(max(x + bar / 2, 14.0), width - 14.0)
+            share = text(middle, base - tall - 4, f"{count / rows:.0%}", anchor="middle", kind="small")
             parts.append(share)
     parts += [
         text(0, 107, short(low), kind="small"),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rewards.errors import SamplesError
-from workbench.samples.columns import mapped_values, missing_columns_sentence
+from workbench.samples.columns import likely_column, mapped_values, missing_columns_sentence
 from workbench.samples.format import Draft, Raw, Read, RowError, Shape, kind_of
 from workbench.samples.merging import merge
 from workbench.samples.recognise import UnknownFormat, container_of, sample_files, shape_of
@@ -43,13 +43,51 @@ def read_samples(paths: Sequence[Path], *, columns: Mapping[str, str] | None = N
     return samples
 
 
+def samples_of_records(
+    records: Sequence[Mapping[str, Any]], source: Path, *, columns: Mapping[str, str] | None = None
+) -> Samples:
+    """The rows of records that are in memory; `source` stands for the file in messages.
+
+    Raises:
+        SamplesError: no row can be used.
+    """
+    mapping = dict(columns or {})
+    raws = [Raw(number, dict(record)) for number, record in enumerate(records)]
+    read = _read(source, raws, mapping)
+    samples = merge([read])
+    if samples:
+        return samples
+    if not read.skipped:
+        raise SamplesError("there is no row in the samples")
+    first = read.skipped[0]
+    there = list(mapped_values(dict(records[first.line or 0]), mapping))
+    advice = [
+        f'"{guess}": "{needed}"'
+        for needed in ("prompt", "completion")
+        if needed not in there and (guess := likely_column(needed, there)) is not None
+    ]
+    hint = f"; if they are meant, say columns={{{', '.join(advice)}}}" if advice else ""
+    raise SamplesError(f"no sample could be used: row {first.line}: {first.why}{hint}")
+
+
 def _read_file(path: Path, mapping: Mapping[str, str]) -> Read:
     """Drafts and skipped rows of one file; a file that cannot be opened is one skipped entry."""
+    try:
+        return _read(path, container_of(path).read(path), mapping)
+    except UnknownFormat as error:
+        return Read(path, [], [Skipped(path, None, str(error))])
+    except (OSError, UnicodeError) as error:
+        why = f"cannot be read: {getattr(error, 'strerror', None) or error}"
+        return Read(path, [], [Skipped(path, None, why)])
+
+
+def _read(path: Path, records: Iterable[Raw | Skipped], mapping: Mapping[str, str]) -> Read:
+    """Drafts and skipped rows of records; what breaks off in the middle is one skipped entry."""
     drafts: list[Draft] = []
     skipped: list[Skipped] = []
     shape: Shape | None = None
     try:
-        for record in container_of(path).read(path):
+        for record in records:
             if isinstance(record, Skipped):
                 skipped.append(record)
                 continue
@@ -60,8 +98,6 @@ def _read_file(path: Path, mapping: Mapping[str, str]) -> Read:
                     drafts.append(draft)
                 else:
                     skipped.append(Skipped(path, raw.line, str(draft)))
-    except UnknownFormat as error:
-        skipped.append(Skipped(path, None, str(error)))
     except (OSError, UnicodeError) as error:
         skipped.append(Skipped(path, None, f"cannot be read: {getattr(error, 'strerror', None) or error}"))
     if shape is not None and shape.finish is not None:

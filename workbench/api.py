@@ -1,0 +1,476 @@
+"""The workbench from Python: score, explain, check and compare reward functions where they stand.
+
+    import workbench
+
+    scores = workbench.score([correct, neat], rows, weights=[2.0, 0.5])
+    scores                                  # a summary; a picture in a notebook
+    scores.to_pandas()
+    workbench.explain(correct, rows, row=3)
+    workbench.check(correct, rows)
+    workbench.diff(correct, correct_now, rows)
+
+`functions` is one function, several, or a mapping of names to functions, as they are in this process: no file, no
+manifest, nothing to pickle. A target (a file, a project) is taken too. `samples` are rows: a list of mappings with
+`prompt` and `completion` (or of texts), a pandas or polars data frame, a `datasets.Dataset`, or files. Functions run in
+processes of their own, forked from this one, with the deadlines they have everywhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rewards.errors import UsageError
+from rewards.running import Runner
+from rewards.targets import parse_target
+from workbench.difference import Difference, FileChange, compare
+from workbench.distributions import Distributions, distributions
+from workbench.explanation import RowExplanation
+from workbench.explanation import explain as explain_rows
+from workbench.features import features_of
+from workbench.inline import EXPLAINER, ForkingRunner, Functions, InlineSet, named, source_of
+from workbench.opening import open_target
+from workbench.samples import Samples, read_samples
+from workbench.samples.in_memory import samples_from
+from workbench.score_cache import ScoreCache
+from workbench.scoring import ScoreTable
+from workbench.scoring import score as score_table
+from workbench.slices import Slice, by_column
+from workbench.tokenizing import tokenizer_for
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from workbench.checks.finding import Finding
+    from workbench.checks.report import Report
+
+Weights = Mapping[str, float] | Sequence[float]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of samples, as `score` gives them.
+
+    `table` has the numbers (`workbench.scoring.ScoreTable`), `samples` the rows. Shown, it is the summary of
+    `reward-workbench score`; in a notebook, a picture.
+    """
+
+    table: ScoreTable
+    samples: Samples
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @cached_property
+    def distributions(self) -> Distributions:
+        """Distributions, groups and signal; see `workbench.distributions`."""
+        return distributions(self.table, features_of(self.samples.completions, self.samples.groups))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row a completion: id, group, label, each reward, total, advantage, errors, the text."""
+        from rewards.contract import completion_text
+
+        frame = self.table.to_pandas()
+        frame["completion"] = [completion_text(completion) for completion in self.samples.completions]
+        return frame
+
+    def reweighted(self, weights: Weights) -> Scores:
+        """The same scores under other weights; nothing is scored again.
+
+        Raises:
+            TargetError, UsageError: a name that is no reward; another number of weights.
+        """
+        if not isinstance(weights, Mapping):
+            if len(weights) != len(self.table.names):
+                raise UsageError(f"{len(weights)} weights for {len(self.table.names)} rewards")
+            weights = dict(zip(self.table.names, weights, strict=True))
+        return Scores(self.table.reweighted(weights), self.samples)
+
+    def compare(self, other: Scores) -> Compared:
+        """What changes from these scores to others of the same rows."""
+        return Compared(compare(self.table, other.table), other.samples)
+
+    def by(self, column: str) -> list[Slice]:
+        """Means by a column of the samples; UsageError where there is none of that name."""
+        return by_column(self.table, self.samples, column)
+
+    def page(self) -> str:
+        """The page of `reward-workbench score --format html`."""
+        from workbench.reports.score_html import page
+
+        return page(self.table, self.samples, self.distributions)
+
+    def __repr__(self) -> str:
+        from workbench.reports.score_text import summary
+
+        return summary(self.table, self.samples, self.distributions)
+
+    def _repr_html_(self) -> str:
+        from workbench.reports.notebook import scores_html
+
+        return scores_html(self.table, self.distributions)
+
+
+@dataclass(frozen=True)
+class Explained(Sequence[RowExplanation]):
+    """Explanations of rows; a sequence of `workbench.explanation.RowExplanation`."""
+
+    rows: tuple[RowExplanation, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.rows[index]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A line a credit: row, reward, score, name, points, of, line, condition, value, spans, text."""
+        import pandas as pd
+
+        lines = [
+            {
+                "row": row.row, "reward": reward.name, "score": reward.score, "name": credit.name,
+                "points": credit.points, "of": credit.of, "line": credit.line, "condition": credit.condition,
+                "value": credit.value, "spans": list(credit.spans),
+                "text": " … ".join(row.text[start:end] for start, end in credit.spans),
+            }
+            for row in self.rows for reward in row.rewards for credit in reward.credits
+        ]  # fmt: skip
+        return pd.DataFrame(lines)
+
+    def __repr__(self) -> str:
+        from workbench.reports.explain_text import to_text
+
+        return "".join(to_text(row) for row in self.rows)
+
+    def _repr_html_(self) -> str:
+        from workbench.reports.notebook import explained_html
+
+        return explained_html(self.rows)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the checks found; `report` has everything (`workbench.checks.report.Report`)."""
+
+    report: Report
+
+    @property
+    def passed(self) -> bool:
+        """True where no finding stands that would fail `reward-workbench check`."""
+        return self.report.verdict == "pass"
+
+    @property
+    def findings(self) -> list[Finding]:
+        """All findings, what costs most to train on first."""
+        return self.report.all_findings
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A line a finding: check, name, severity, reward, message, advice, line, count, completion."""
+        import pandas as pd
+
+        columns = ["check", "name", "severity", "reward", "message", "advice", "line", "count", "completion"]
+        lines = [
+            [
+                finding.check, finding.name, finding.severity, finding.reward, finding.message, finding.advice,
+                finding.line, finding.count, finding.evidence.completion,
+            ]
+            for finding in self.findings
+        ]  # fmt: skip
+        return pd.DataFrame(lines, columns=columns)
+
+    def __repr__(self) -> str:
+        from workbench.reports.check_text import check_text
+
+        return check_text(self.report, width=110)
+
+    def _repr_html_(self) -> str:
+        from workbench.reports.notebook import checked_html
+
+        return checked_html(self.report)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What changes between two versions; `difference` has everything (`workbench.difference.Difference`)."""
+
+    difference: Difference
+    samples: Samples
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A line a changed row: id, group, each reward, total, advantage and rank before and after, flips, the text."""
+        import pandas as pd
+
+        from rewards.contract import completion_text
+
+        lines = []
+        for row in self.difference.changed():
+            line: dict[str, Any] = {"row": row.row, "id": row.id, "group": row.group, "flips": row.flips}
+            pairs = {**row.scores, "total": row.total, "advantage": row.advantage, "rank": row.rank}
+            for name, (before, after) in pairs.items():
+                line[f"{name} before"], line[f"{name} after"] = before, after
+            line["completion"] = completion_text(self.samples.completions[row.row])
+            lines.append(line)
+        return pd.DataFrame(lines)
+
+    def __repr__(self) -> str:
+        from workbench.reports.diff_text import to_text
+
+        return to_text(self.difference, self.samples)
+
+    def _repr_html_(self) -> str:
+        from workbench.reports.notebook import compared_html
+
+        return compared_html(self.difference, self.samples)
+
+
+# ------------------------------------------------------------------------------------------------- functions
+
+
+def score(
+    functions: Functions | str | Path,
+    samples: Any = None,
+    *,
+    weights: Weights | None = None,
+    columns: Mapping[str, str] | None = None,
+    tokenizer: Any = None,
+    jobs: int | None = None,
+) -> Scores:
+    """Score samples with reward functions, and compute the totals and advantages TRL would.
+
+    Args:
+        functions: a function, several, names with functions, or a target (a file, a project).
+        samples: the rows; see the module. None: those of the target's manifest.
+        weights: in the order of the functions, or by name; default: those of `@reward`, else 1.
+        columns: names to change in the samples, source = target: `{"question": "prompt"}`.
+        tokenizer: called with a text, gives its token ids (for `completion_ids`).
+        jobs: processes that score at the same time; default: one a core.
+
+    Returns:
+        Scores: with `.to_pandas()`, `.distributions`, `.reweighted(...)`, `.page()`.
+
+    Raises:
+        UsageError, SamplesError, MissingColumnError, LoadError: one sentence each; what fails on a row is no
+            error but a row without a score, and a sentence in `errors`.
+
+    Example:
+        >>> def short(completions, **kwargs):
+        ...     return [1.0 if len(text) < 4 else 0.0 for text in completions]
+        >>> score(short, ["yes", "certainly"]).to_pandas()["short"].tolist()
+        [1.0, 0.0]
+    """
+    with _opened(functions, samples, columns, weights) as opened:
+        table = score_table(
+            opened.target,
+            opened.samples,
+            runner=opened.runner,
+            batch=opened.batch(tokenizer),
+            weights=opened.weights,
+            tokenizer=opened.tokenizer(tokenizer),
+            cache=opened.cache,
+            keep=opened.cache is not None,
+            jobs=jobs or os.cpu_count() or 1,
+        )
+        return Scores(table, opened.samples)
+
+
+def explain(
+    functions: Functions | str | Path,
+    samples: Any = None,
+    *,
+    row: int | Sequence[int] | None = None,
+    columns: Mapping[str, str] | None = None,
+    weights: Weights | None = None,
+    tokenizer: Any = None,
+) -> Explained:
+    """Say where each score comes from: the line, the condition and the words of the completion.
+
+    Args:
+        functions, samples, columns, weights, tokenizer: as in `score`.
+        row: the number of the row, or of several; None: all.
+
+    Raises:
+        UsageError: a row that the samples do not have. Otherwise as `score`.
+
+    Example:
+        >>> def tagged(completions, **kwargs):
+        ...     return [0.5 if "<answer>" in text else 0.0 for text in completions]
+        >>> [credit.points for credit in explain(tagged, ["<answer>4"])[0].rewards[0].credits]
+        [0.5]
+    """
+    rows = [row] if isinstance(row, int) else row
+    with _opened(functions, samples, columns, weights) as opened:
+        explained = explain_rows(
+            opened.target,
+            opened.samples,
+            rows,
+            opened.runner,
+            tokenizer=opened.tokenizer(tokenizer),
+            **({"explainer": EXPLAINER} if opened.inline else {}),
+        )
+        return Explained(tuple(explained))
+
+
+def check(
+    functions: Functions | str | Path,
+    samples: Any = None,
+    *,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    quick: bool = False,
+    columns: Mapping[str, str] | None = None,
+    weights: Weights | None = None,
+    tokenizer: Any = None,
+) -> Checked:
+    """Look for faults: every finding with the smallest completion that shows it.
+
+    Args:
+        functions, samples, columns, weights, tokenizer: as in `score`.
+        select, ignore: starts of check codes (`"RW1"`).
+        quick: leave out the checks that take longer.
+
+    Raises:
+        As `score`.
+    """
+    from workbench.checks.runner import run_checks
+
+    with _opened(functions, samples, columns, weights) as opened:
+        report = run_checks(
+            opened.target,
+            opened.samples,
+            select=select,
+            ignore=ignore,
+            quick=quick,
+            runner=opened.runner,
+            batch=opened.batch(tokenizer),
+        )
+        return Checked(report)
+
+
+def diff(
+    old: Functions | str | Path,
+    new: Functions | str | Path,
+    samples: Any = None,
+    *,
+    columns: Mapping[str, str] | None = None,
+    weights: Weights | None = None,
+    tokenizer: Any = None,
+) -> Compared:
+    """Compare two versions of rewards on the same samples: rows, ranks, signs of advantages, code.
+
+    Args:
+        old, new: as `functions` of `score`; rewards are compared by name, single ones whatever their names.
+        samples: the rows; None: those of the new side's manifest.
+        columns, weights, tokenizer: as in `score`, for both sides.
+
+    Raises:
+        As `score`.
+    """
+    scores_new = score(new, samples, columns=columns, weights=weights, tokenizer=tokenizer)
+    scores_old = score(old, scores_new.samples, columns=None, weights=weights, tokenizer=tokenizer)
+    return Compared(
+        compare(scores_old.table, scores_new.table, old=_called(old), new=_called(new), code=_code(old, new)),
+        scores_new.samples,
+    )
+
+
+def _called(functions: Functions | str | Path) -> str:
+    return str(functions) if isinstance(functions, (str, Path)) else ", ".join(named(functions))
+
+
+def _code(old: Functions | str | Path, new: Functions | str | Path) -> list[FileChange]:
+    """What differs in the code, where both sides are targets or both are functions."""
+    from workbench.sides import code_changes, unified
+    from workbench.versions import read_code
+
+    if isinstance(old, (str, Path)) and isinstance(new, (str, Path)):
+        return code_changes(read_code(parse_target(old)), read_code(parse_target(new)))
+    if isinstance(old, (str, Path)) or isinstance(new, (str, Path)):
+        return []
+    before, after = named(old), named(new)
+    if len(before) == len(after) == 1:
+        before = dict(zip(after, before.values(), strict=True))
+    changes = []
+    for name in [*after, *(name for name in before if name not in after)]:
+        texts = [source_of(side[name]) if name in side else "" for side in (before, after)]
+        if texts[0] != texts[1]:
+            changes.append(FileChange(name, unified(texts[0], texts[1], name, name)))
+    return changes
+
+
+# --------------------------------------------------------------------------------------------------- opening
+
+
+@dataclass
+class _Opened:
+    """What a call works on while it runs."""
+
+    target: str
+    samples: Samples
+    runner: Runner
+    inline: bool
+    weights: Mapping[str, float] | None
+    cache: ScoreCache | None
+    manifest: Any = None
+    _batch: Any = None
+
+    def tokenizer(self, given: Any) -> Any:
+        """The tokenizer as given, else the project's."""
+        return given if given is not None or self.inline else tokenizer_for(self.manifest)
+
+    def batch(self, given: Any) -> Any:
+        """The rows of the call, made once."""
+        if self._batch is None:
+            self._batch = self.samples.batch(self.tokenizer(given))
+        return self._batch
+
+
+@contextlib.contextmanager
+def _opened(
+    functions: Functions | str | Path,
+    samples: Any,
+    columns: Mapping[str, str] | None,
+    weights: Weights | None,
+) -> Iterator[_Opened]:
+    with contextlib.ExitStack() as stack:
+        if isinstance(functions, (str, Path)):
+            target = str(functions)
+            paths = _paths(samples)
+            opened = open_target(target, paths) if samples is None or paths else None
+            rows = opened.samples if opened is not None else _samples(samples, columns)
+            if weights is not None and not isinstance(weights, Mapping):
+                raise UsageError("weights of a target go by name: {'correctness': 2.0}")
+            cache = stack.enter_context(ScoreCache(parse_target(target).root))
+            runner = stack.enter_context(Runner())
+            yield _Opened(target, rows, runner, False, weights, cache, opened.manifest if opened else None)
+            return
+        rows = _samples(samples, columns)
+        inline = stack.enter_context(InlineSet(functions, weights))
+        runner = stack.enter_context(ForkingRunner())
+        yield _Opened(inline.target, rows, runner, True, None, None)
+
+
+def _paths(samples: Any) -> list[Path]:
+    """The files that samples are, [] where they are rows."""
+    if isinstance(samples, (str, Path)):
+        return [Path(samples)]
+    if isinstance(samples, (list, tuple)) and samples and all(isinstance(item, Path) for item in samples):
+        return list(samples)
+    return []
+
+
+def _samples(samples: Any, columns: Mapping[str, str] | None) -> Samples:
+    if samples is None:
+        raise UsageError("samples are missing: a list of rows, a data frame, a data set or a file's path")
+    if isinstance(samples, Samples):
+        return samples
+    paths = _paths(samples)
+    return read_samples(paths, columns=columns) if paths else samples_from(samples, columns=columns)
+
+
+__all__ = ["Checked", "Compared", "Explained", "Scores", "check", "diff", "explain", "score"]

@@ -1,0 +1,254 @@
+"""Reward functions that exist only in this process (a notebook, a script, a test), as a target that workers load.
+
+They are hung into a module that is in no file, and a manifest in a temporary folder names them; a worker forked
+from this process finds both. Functions need not be picklable, and their globals are those they have here. For
+explanations, functions without a module to read again (those of a notebook or a script) are built once more from
+their own lines, instrumented, over a copy of their globals.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib.machinery
+import inspect
+import itertools
+import json
+import linecache
+import shutil
+import sys
+import tempfile
+import types
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rewards.contract import Reward, trl_name
+from rewards.errors import UsageError
+from rewards.marks import mark_of
+from rewards.rewardset import RewardSet
+from rewards.running import Runner
+from rewards.targets import MANIFEST
+from rewards.tracing.explaining import Explainer
+from rewards.tracing.rewrite import instrument
+
+Functions = Reward | Sequence[Reward] | Mapping[str, Reward]
+"""One reward function, several, or several under names of their own."""
+
+_numbers = itertools.count(1)
+EXPLAINER = "workbench.inline:explain_in_worker"
+
+
+class ForkingRunner(Runner):
+    """A runner whose template is a fork of this process whatever runs in it, so that it has this process' functions.
+
+    Threads of this process (a notebook has some) are not in the fork; locks they hold at that moment would be held
+    for ever there, which the template avoids by doing next to nothing.
+    """
+
+    def _start(self) -> None:
+        self._spawn = False
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", category=DeprecationWarning, message=".*fork.*")
+            super()._start()
+
+
+class InlineSet:
+    """Functions of this process as a target. A context manager.
+
+    Args:
+        functions: what is to be loaded.
+        weights: for all of them in order, or by name; a function without one has that of its `@reward` mark.
+
+    Attributes:
+        target: what `Runner.worker` of a `ForkingRunner` made meanwhile can load.
+
+    Raises:
+        UsageError: something that is no function, no function at all, or weights that do not fit.
+    """
+
+    def __init__(
+        self, functions: Functions, weights: Mapping[str, float] | Sequence[float] | None = None
+    ) -> None:
+        self.functions = named(functions)
+        self.weights = _weights(self.functions, weights)
+        self._module = f"_inline_rewards_{next(_numbers)}"
+        self._folder = ""
+
+    @property
+    def target(self) -> str:
+        """The folder with the manifest."""
+        return self._folder
+
+    def __enter__(self) -> InlineSet:
+        module = types.ModuleType(self._module, "Reward functions of this process.")
+        module.__spec__ = importlib.machinery.ModuleSpec(self._module, None)
+        lines = ['[set]\nname = "rewards"\n']
+        for number, (name, function) in enumerate(self.functions.items()):
+            setattr(module, f"f{number}", function)
+            lines.append(f'[[reward]]\nfunction = "{self._module}:f{number}"\nname = {json.dumps(name)}\n')
+            if name in self.weights:
+                lines.append(f"weight = {float(self.weights[name])!r}\n")
+        sys.modules[self._module] = module
+        self._folder = tempfile.mkdtemp(prefix="reward-workbench-inline-")
+        (Path(self._folder) / MANIFEST).write_text("".join(lines), encoding="utf-8")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.modules.pop(self._module, None)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def named(functions: Functions) -> dict[str, Reward]:
+    """The functions by name: as given, else of the mark, else their own; names that occur twice get a number.
+
+    >>> list(named([len, len]))
+    ['len', 'len_2']
+    """
+    if isinstance(functions, Mapping):
+        found = dict(functions)
+    else:
+        given: list[Any] = [functions] if callable(functions) else list(functions)
+        found = {}
+        for number, function in enumerate(given, 1):
+            own = mark_of(function).get("name") or (trl_name(function) if callable(function) else "")
+            wish = own if own and own != "<lambda>" else f"reward_{number}"
+            name, again = wish, 2
+            while name in found:
+                name, again = f"{wish}_{again}", again + 1
+            found[name] = function
+    for name, function in found.items():
+        if not callable(function):
+            raise UsageError(f"{name or 'a reward'} is {type(function).__name__}, not a function")
+    if not found:
+        raise UsageError("there is no reward function to call")
+    return found
+
+
+def _weights(
+    functions: Mapping[str, Reward], weights: Mapping[str, float] | Sequence[float] | None
+) -> dict[str, float]:
+    if weights is None:
+        return {}
+    if isinstance(weights, Mapping):
+        unknown = [name for name in weights if name not in functions]
+        if unknown:
+            raise UsageError(f"weights has '{unknown[0]}', which is none of {', '.join(functions)}")
+        return dict(weights)
+    if len(weights) != len(functions):
+        raise UsageError(f"{len(weights)} weights for {len(functions)} functions")
+    return dict(zip(functions, weights, strict=True))
+
+
+def source_of(function: Reward) -> str:
+    """A function's source as it was written; "" where Python cannot find it."""
+    try:
+        inner = inspect.unwrap(function)
+        while isinstance(inner, functools.partial):
+            inner = inner.func
+        return inspect.getsource(inner if inspect.isroutine(inner) else type(inner))
+    except (OSError, TypeError):
+        return ""
+
+
+# ------------------------------------------------------------------------------- explaining, in the worker
+
+
+def explain_in_worker(context: Any, reward: str, row: int, rows: list[int] | None = None) -> dict[str, Any]:
+    """As `rewards.tracing.explaining.explain_in_worker`, for functions of the process this one was forked from."""
+    explainer = _explainer(context)
+    return explainer.explain(reward, context.batch, row, rows).to_json()
+
+
+_last: tuple[Any, Explainer] | None = None
+
+
+def _explainer(context: Any) -> Explainer:
+    global _last
+    if _last is None or _last[0] is not context:
+        # a script must not be run a second time to be traced
+        sys.modules["__main__"] = types.ModuleType("__main__")
+        _last = (context, Explainer(functools.partial(_load, Path(context.target))))
+    return _last[1]
+
+
+def _load(target: Path, *, transform: Callable[..., Any] | None = None) -> RewardSet:
+    loaded = RewardSet.load(target)
+    if transform is None:
+        return loaded
+    twins = [traced(function, target) for function in loaded.functions]
+    return replace(
+        loaded,
+        functions=tuple(function for function, _ in twins),
+        files=tuple(file for _, file in twins),
+    )
+
+
+def traced(function: Reward, folder: Path) -> tuple[Reward, Path | None]:
+    """A function built again from its lines and instrumented, with the copy of its file; itself where that cannot be.
+
+    Functions of ordinary modules come back as they are: the explainer instruments those by itself.
+    """
+    if isinstance(function, functools.partial):
+        inner, file = traced(function.func, folder)
+        return functools.partial(inner, *function.args, **function.keywords), file
+    if not isinstance(function, types.FunctionType) or function.__closure__ or _has_module(function):
+        return function, None
+    spaces = _spaces(function, folder)
+    space, file = spaces.get(function.__code__.co_filename, ({}, None))
+    twin = space.get(function.__name__)
+    if not callable(twin) or twin is function:
+        return function, None
+    return twin, file
+
+
+def _has_module(function: types.FunctionType) -> bool:
+    module = sys.modules.get(function.__module__)
+    return function.__module__ != "__main__" and getattr(module, "__file__", None) is not None
+
+
+def _spaces(function: types.FunctionType, folder: Path) -> dict[str, tuple[dict[str, Any], Path]]:
+    """For each file (or cell) with functions that share the function's globals: its twins' globals, and its copy."""
+    shared = function.__globals__
+    by_file: dict[str, dict[int, str]] = {}
+    for name, value in list(shared.items()):
+        inner = inspect.unwrap(value) if isinstance(value, types.FunctionType) else None
+        if isinstance(inner, types.FunctionType) and inner.__globals__ is shared:
+            by_file.setdefault(inner.__code__.co_filename, {})[inner.__code__.co_firstlineno] = name
+    made: dict[str, tuple[dict[str, Any], Path]] = {}
+    for number, (file, wanted) in enumerate(by_file.items()):
+        space = dict(shared)
+        copy = _twins(file, wanted, space, folder / f"source{number}")
+        if copy is not None:
+            made[file] = (space, copy)
+    twins = {name: space[name] for file, (space, _) in made.items() for name in by_file[file].values()}
+    for space, _ in made.values():
+        space.update(twins)
+    return made
+
+
+def _twins(file: str, wanted: Mapping[int, str], space: dict[str, Any], folder: Path) -> Path | None:
+    """Define the instrumented functions of one file in `space`; None where its lines are not to be had."""
+    source = "".join(linecache.getlines(file, space))
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return None
+    body = [node for node in tree.body if _first_line(node) in wanted]
+    if not body:
+        return None
+    folder.mkdir(exist_ok=True)
+    name = Path(file).name if Path(file).is_file() else "cell.py"
+    copy = folder / name
+    copy.write_text(source, encoding="utf-8")
+    module = ast.fix_missing_locations(instrument(ast.Module(list(body), []), copy))
+    exec(compile(module, str(copy), "exec", dont_inherit=True), space)  # noqa: S102  # the functions' own lines
+    return copy
+
+
+def _first_line(node: ast.stmt) -> int:
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return -1
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
