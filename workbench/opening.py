@@ -9,6 +9,7 @@ from pathlib import Path
 from rewards.errors import SamplesError
 from rewards.manifest import Manifest, read_manifest
 from rewards.targets import Target, parse_target
+from workbench.labels import labels_file, with_labels
 from workbench.samples import Samples, read_samples
 
 
@@ -21,12 +22,15 @@ class Opened:
     samples: Samples
 
 
-def open_target(target: str | Path, samples: Sequence[Path] = ()) -> Opened:
+def open_target(target: str | Path, samples: Sequence[Path] = (), *, pinned: bool = False) -> Opened:
     """Take a target apart and read its samples. Runs none of the user's code.
+
+    What `labels.jsonl` beside the target says about rows is part of the samples (`workbench.labels`).
 
     Args:
         target: see `rewards.targets`.
         samples: sample files, relative to the current folder; none: those of the manifest.
+        pinned: append the rows of `labels.jsonl` that are not among the samples.
 
     Raises:
         TargetError, ManifestError: the target cannot be used.
@@ -38,7 +42,8 @@ def open_target(target: str | Path, samples: Sequence[Path] = ()) -> Opened:
     if not paths:
         raise SamplesError(no_samples(parsed, manifest))
     columns = manifest.data.columns if manifest else None
-    return Opened(parsed, manifest, read_samples(paths, columns=columns))
+    found = read_samples(paths, columns=columns)
+    return Opened(parsed, manifest, with_labels(found, labels_file(parsed), add=pinned))
 
 
 def sample_paths(target: Target, manifest: Manifest | None) -> list[Path]:

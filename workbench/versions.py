@@ -16,7 +16,6 @@ import hashlib
 import importlib.util
 import json
 import os
-import tempfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -26,6 +25,7 @@ from rewards.errors import TargetError
 from rewards.fingerprint import local_files
 from rewards.manifest import read_manifest
 from rewards.targets import MANIFEST, Target
+from workbench.whole_files import write_whole
 
 FOLDER = ".workbench"
 KEPT = 200
@@ -178,7 +178,8 @@ class Versions:
         try:
             make_folder(self.folder)
             for path, digest in version.files.items():
-                _write_whole(self._place(digest), zlib.compress(code.files[path]))
+                if not self._place(digest).exists():
+                    write_whole(self._place(digest), zlib.compress(code.files[path]))
             with self.list_file.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(asdict(version), ensure_ascii=False) + "\n")
             self._prune()
@@ -254,7 +255,7 @@ class Versions:
             return
         kept = versions[: KEPT * 3 // 4][::-1]
         lines = "".join(json.dumps(asdict(version), ensure_ascii=False) + "\n" for version in kept)
-        _write_whole(self.list_file, lines.encode())
+        write_whole(self.list_file, lines.encode())
         used = {digest for version in kept for digest in version.files.values()}
         for file in self.code_folder.glob("*/*"):
             if file.parent.name + file.name not in used:
@@ -266,21 +267,7 @@ def make_folder(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     ignore = folder / ".gitignore"
     if not ignore.exists():
-        _write_whole(ignore, b"# made by reward-workbench; may be deleted at any time\n*\n")
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    if path.exists() and path.suffix not in (".jsonl",):
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        write_whole(ignore, b"# made by reward-workbench; may be deleted at any time\n*\n")
 
 
 # ---------------------------------------------------------------------------------------------- putting back

@@ -41,6 +41,9 @@ def check(
     ] = False,
     explain: Annotated[str, typer.Option("--explain", help="Print the manual page of a check: RW104.")] = "",
     list_checks: Annotated[bool, typer.Option("--list", help="List all checks.")] = False,
+    assume_kinds: Annotated[
+        bool, typer.Option("--assume-kinds", help="Take the kind that a name suggests for the declared one.")
+    ] = False,
     durations: Annotated[bool, typer.Option("--durations", help="Say how long each check took.")] = False,
     unsafe_code: Annotated[
         bool, typer.Option(UNSAFE_CODE, help=UNSAFE_CODE_HELP, callback=allow_unsafe_code)
@@ -71,7 +74,7 @@ def check(
     elif format not in ("text", "json"):
         raise UsageError(f"--format {format}: known formats are text, json")
     else:
-        _check(target, samples or [], select, ignore, format, out, quick, seal, durations)
+        _check(target, samples or [], select, ignore, format, out, quick, seal, durations, assume_kinds)
 
 
 def _verify(target: str) -> None:
@@ -94,12 +97,13 @@ def _check(
     quick: bool,
     seal: bool,
     durations: bool,
+    assume_kinds: bool,
 ) -> None:
     from workbench.cli.printing import notes_to_stderr, write_output
     from workbench.reports.check_json import check_json
     from workbench.reports.check_text import check_text
 
-    report, samples = run(target, paths, select=select, ignore=ignore, quick=quick)
+    report, samples = run(target, paths, select=select, ignore=ignore, quick=quick, assume_kinds=assume_kinds)
     if format == "json":
         content = check_json(report)
     else:
@@ -116,7 +120,13 @@ def _check(
 
 
 def run(
-    target: str, paths: list[Path], *, select: str = "", ignore: str = "", quick: bool = False
+    target: str,
+    paths: list[Path],
+    *,
+    select: str = "",
+    ignore: str = "",
+    quick: bool = False,
+    assume_kinds: bool = False,
 ) -> tuple[Report, Samples | None]:
     """Open a target with its samples and check it; notes and progress go to standard error."""
     from rewards.targets import parse_target
@@ -129,7 +139,7 @@ def run(
     samples, batch = None, None
     manifest = manifest_of(target)
     if paths or sample_paths(parse_target(target), manifest):
-        samples = open_target(target, paths).samples
+        samples = open_target(target, paths, pinned=True).samples
         notes_to_stderr([*samples.notes, *map(str, samples.skipped)], limit=10)
         batch = samples.batch(tokenizer_for(manifest))
     with progress_bar("checking") as progress:
@@ -139,6 +149,7 @@ def run(
             select=codes_of(select),
             ignore=codes_of(ignore),
             quick=quick,
+            assume_kinds=assume_kinds,
             progress=progress,
             batch=batch,
         )

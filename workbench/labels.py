@@ -1,0 +1,183 @@
+"""What people said about rows: labels and expected scores, kept in `labels.jsonl` beside the project.
+
+The file is a samples file like any other: a line holds a whole row (prompt, completion, columns) and what was said
+of it. The user's own samples are never changed. Whenever samples are opened with a target, rows with the same
+prompt, completion and columns get the label and the expected scores of the file; what it says wins.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rewards.errors import SamplesError, UsageError
+from rewards.fingerprint import digest
+from rewards.targets import Target
+from workbench.samples import LABELS, Samples, read_samples
+from workbench.whole_files import write_whole
+
+FILE = "labels.jsonl"
+
+
+def labels_file(target: Target) -> Path:
+    """Where the labels of a target are kept."""
+    return target.root / FILE
+
+
+def row_digest(samples: Samples, row: int) -> str:
+    """A name for a row by its content; columns without a value do not count."""
+    columns = {name: values[row] for name, values in samples.columns.items() if values[row] is not None}
+    return digest([samples.prompts[row], samples.completions[row], columns])
+
+
+def with_labels(samples: Samples, file: Path, *, add: bool = False) -> Samples:
+    """The samples with what the file says about their rows.
+
+    Args:
+        samples: as read.
+        file: the labels; where there is no such file the samples come back as they are.
+        add: append the rows of the file that the samples do not have, in groups of their own.
+    """
+    if not file.is_file():
+        return samples
+    try:
+        said = read_samples([file])
+    except SamplesError as error:
+        return replace(samples, notes=[*samples.notes, f"{file.name} is not used: {error}"])
+    known = {row_digest(said, row): row for row in range(len(said))}
+    labels, expected = list(samples.labels), list(samples.expected)
+    met = set()
+    for row in range(len(samples)):
+        at = known.get(row_digest(samples, row))
+        if at is not None:
+            met.add(at)
+            labels[row] = said.labels[at] or labels[row]
+            expected[row] = {**(expected[row] or {}), **(said.expected[at] or {})} or None
+    found = replace(samples, labels=labels, expected=expected, skipped=[*samples.skipped, *said.skipped])
+    missing = [row for row in range(len(said)) if row not in met]
+    return _appended(found, said, missing) if add and missing and said.chat == samples.chat else found
+
+
+def _appended(samples: Samples, said: Samples, rows: Sequence[int]) -> Samples:
+    """The samples with these rows of the labels behind them."""
+
+    def joined(own: list[Any], other: list[Any]) -> list[Any]:
+        return [*own, *(other[row] for row in rows)]
+
+    count = len(samples)
+    names = [*samples.columns, *(name for name in said.columns if name not in samples.columns)]
+    return replace(
+        samples,
+        prompts=joined(samples.prompts, said.prompts),
+        completions=joined(samples.completions, said.completions),
+        columns={
+            name: joined(
+                samples.columns.get(name, [None] * count), said.columns.get(name, [None] * len(said))
+            )
+            for name in names
+        },
+        groups=[*samples.groups, *(f"{FILE}:{said.groups[row]}" for row in rows)],
+        labels=joined(samples.labels, said.labels),
+        expected=joined(samples.expected, said.expected),
+        ids=[*samples.ids, *(f"{FILE}:{said.places[row].line}" for row in rows)],
+        steps=[*samples.steps, *(None for _ in rows)],
+        places=joined(samples.places, said.places),
+        sources=[*samples.sources, *said.sources],
+        recorded={name: [*values, *(None for _ in rows)] for name, values in samples.recorded.items()},
+    )
+
+
+def say(
+    file: Path,
+    samples: Samples,
+    row: int,
+    *,
+    label: str | None = None,
+    expected: Mapping[str, float | None] | None = None,
+) -> None:
+    """Keep a label or expected scores of a row; what was said of it before stays unless it is said again.
+
+    Args:
+        file: the labels.
+        samples: the rows.
+        row: the number of the row.
+        label: right, partial, wrong or hack; None: as it was.
+        expected: scores by reward name, None for an abstention; names that are not given stay as they were.
+
+    Raises:
+        UsageError: no such row, an unknown label, nothing to say, or the file cannot be written.
+    """
+    if not 0 <= row < len(samples):
+        raise UsageError(f"there is no row {row}: the samples have rows 0 to {len(samples) - 1}")
+    if label is None and not expected:
+        raise UsageError(
+            f"say something about row {row}: --label {'|'.join(LABELS)} or --expected NAME=SCORE"
+        )
+    if label is not None and label not in LABELS:
+        raise UsageError(f"--label {label}: must be one of {', '.join(LABELS)}")
+    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    wanted = row_digest(samples, row)
+    for number, line in enumerate(lines):
+        record = _record(line)
+        if record is not None and _digest_of(record) == wanted:
+            lines[number] = _line({**record, **_said(record, label, expected)})
+            break
+    else:
+        lines.append(_line({**_row(samples, row), **_said({}, label, expected)}))
+    try:
+        write_whole(file, "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass"))
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror}") from error
+
+
+def _row(samples: Samples, row: int) -> dict[str, Any]:
+    columns = {name: values[row] for name, values in samples.columns.items() if values[row] is not None}
+    clash = {"prompt", "completion", "label", "expected", "group", "id"} & set(columns)
+    if clash:
+        raise UsageError(
+            f"row {row} has a column '{min(clash)}' of its own, so what is said about it cannot be kept beside it"
+        )
+    return {
+        "id": samples.ids[row],
+        "prompt": samples.prompts[row],
+        "completion": samples.completions[row],
+        **columns,
+    }
+
+
+def _said(
+    record: Mapping[str, Any], label: str | None, expected: Mapping[str, float | None] | None
+) -> dict[str, Any]:
+    said: dict[str, Any] = {}
+    if label is not None:
+        said["label"] = label
+    if expected:
+        said["expected"] = {**(record.get("expected") or {}), **expected}
+    return said
+
+
+def _record(line: str) -> dict[str, Any] | None:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) and {"prompt", "completion"} <= record.keys() else None
+
+
+def _digest_of(record: Mapping[str, Any]) -> str:
+    columns = {
+        name: value
+        for name, value in record.items()
+        if name not in ("prompt", "completion", "label", "expected", "group", "id") and value is not None
+    }
+    return digest([record["prompt"], record["completion"], columns])
+
+
+def _line(record: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(record, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"row {record.get('id')} has a value that JSON cannot hold: {error}") from error
