@@ -34,7 +34,7 @@ _REQUIRED = {
 }
 
 _CAVEATS = {
-    Level.SEATBELT: "macOS limits no program's memory and lets it start processes; never measured on a real machine",
+    Level.SEATBELT: "programs may start processes, memory is only looked at now and then; never measured",
     Level.LIMITS: "files and network stand open",
 }
 

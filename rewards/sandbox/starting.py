@@ -243,7 +243,7 @@ def seatbelt_profile(read: list[str], scratch: str) -> str:
     return f"""(version 1)
 (deny default)
 (allow process-fork)
-(allow process-exec (literal {json.dumps(_python())}))
+(allow process-exec (literal {json.dumps(_python())}) (subpath {json.dumps(sys.base_prefix)}))
 (allow sysctl-read)
 (allow signal (target same-sandbox))
 (allow file-read-metadata)

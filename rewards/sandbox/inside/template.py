@@ -42,6 +42,8 @@ _TICK_S = 0.025
 _MAX_ENTRIES = 512
 _TOO_MUCH = 1 << 62
 _LONG_PATH = 2000
+_LIBPROC = "/usr/lib/libproc.dylib"
+_IS_MACOS = os.uname().sysname == "Darwin"
 _PATIENCE = 3.0
 _ASLEEP = 0.2
 
@@ -110,6 +112,7 @@ class _Server:
         self.confinement = Confinement(settings, scratch)
         self.functions = _take_functions(settings["functions"])
         self.fork = _bare_fork()
+        self.buried: list[tuple[int, Any]] = []
         self.ready, self.say = os.pipe()
         os.set_blocking(self.ready, False)
         self.nothing = os.open(os.devnull, os.O_RDWR)
@@ -138,7 +141,7 @@ class _Server:
             self.become(fds, size, memory, seconds)
         for fd in fds:
             os.close(fd)
-        return self.see_off(pid, seconds, disk)
+        return self.see_off(pid, memory, seconds, disk)
 
     def become(self, fds: tuple[int, ...], size: int, memory: int, seconds: float) -> None:
         """In the child: run the job; never returns."""
@@ -150,13 +153,14 @@ class _Server:
         finally:
             os._exit(70)
 
-    def see_off(self, pid: int, seconds: float, disk: int) -> bool:
+    def see_off(self, pid: int, memory: int, seconds: float, disk: int) -> bool:
         """Watch a child to its end and tell the caller; False when the caller is gone."""
-        ending, gone = self.watch(pid, seconds, disk)
+        self.buried.clear()
+        ending, gone = self.watch(pid, memory, seconds, disk)
         if ending != ENDED:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        _, status, usage = os.wait4(pid, 0)
+        status, usage = self.buried.pop() if self.buried else os.wait4(pid, 0)[1:]
         try:
             os.read(self.ready, 64)
         except BlockingIOError:  # it never said that it is confined
@@ -171,31 +175,38 @@ class _Server:
         )
         return True
 
-    def watch(self, pid: int, seconds: float, disk: int) -> tuple[int, bool]:
+    def watch(self, pid: int, memory: int, seconds: float, disk: int) -> tuple[int, bool]:
         """How the child ends, and whether the caller is gone."""
         poll = select.poll()
         poll.register(self.control, select.POLLIN)
         handle = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else -1
         if handle >= 0:
             poll.register(handle, select.POLLIN)
+        tick = _TICK_S if handle >= 0 else _TICK_S / 5
         try:
             while True:
                 now = time.monotonic() - self.started
                 if now >= seconds and self.is_over(pid, now, seconds):
                     return TIMEOUT, False
-                tick = _TICK_S if handle >= 0 else 0.004
-                events = poll.poll(min(tick, max(0.001, seconds - now)) * 1000)
-                for fd, _ in events:
-                    if fd != handle:
-                        return self.interrupted()
+                left = seconds - now
+                for fd, _ in poll.poll((min(tick, left) if left > 0.0 else tick) * 1000 + 1):
+                    return (ENDED, False) if fd == handle else self.interrupted()
+                if handle < 0 and self.has_ended(pid):
                     return ENDED, False
-                if handle < 0 and os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-                    return ENDED, False
+                if handle < 0 and resident_memory(pid) > memory:  # macOS limits no address space
+                    return KILLED, False
                 if disk_use(self.scratch) > disk:
                     return DISK, False
         finally:
             if handle >= 0:
                 os.close(handle)
+
+    def has_ended(self, pid: int) -> bool:
+        """Whether a child has ended, where there are no descriptors of processes; it is buried then."""
+        done, status, usage = os.wait4(pid, os.WNOHANG)
+        if done:
+            self.buried.append((status, usage))
+        return bool(done)
 
     def interrupted(self) -> tuple[int, bool]:
         """The caller wants the child ended, or is gone."""
@@ -220,6 +231,15 @@ def cpu_time(pid: int) -> float | None:
         return time.clock_gettime((~pid << 3) | 2)
     except (AttributeError, OSError, OverflowError):
         return None
+
+
+def resident_memory(pid: int) -> int:
+    """Bytes of memory a process has, on macOS; 0 elsewhere."""
+    if not _IS_MACOS:
+        return 0
+    figures = (ctypes.c_uint64 * 64)()  # struct rusage_info_v2, whose tenth word is the footprint
+    library = ctypes.CDLL(_LIBPROC)
+    return int(figures[9]) if library.proc_pid_rusage(pid, 2, ctypes.byref(figures)) == 0 else 0
 
 
 def disk_use(folder: str) -> int:

@@ -71,7 +71,7 @@ BITE = {
     "read a file", "write a file", "connect to the loopback", "send a datagram",
     "connect to an abstract socket", "connect to a socket file", "leave a daemon",
     "chmod", "utime", "truncate", "unlink", "rename", "symbolic link", "list a folder",
-    "exec", "subprocess", "multiprocessing", "clone", "find processes", "message queue", "netlink",
+    "exec", "subprocess", "multiprocessing", "clone", "find processes", "netlink",
 }  # fmt: skip
 
 

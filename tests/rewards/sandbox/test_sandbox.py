@@ -16,7 +16,7 @@ import pytest
 
 from rewards.errors import SandboxError
 from rewards.permissions import UNSAFE_CODE_VARIABLE
-from rewards.sandbox import Job, Level, Limits, Sandbox
+from rewards.sandbox import Job, Level, Limits, Sandbox, starting
 from rewards.sandbox import sandbox as sandbox_module
 
 MIB = 1 << 20
@@ -229,7 +229,7 @@ def test_a_forked_copy_of_the_process_starts_a_pool_of_its_own(landlock: Sandbox
 
 CALLER = """
 import sys, time
-from rewards.sandbox import Job, Level, Limits, Sandbox
+from rewards.sandbox import Job, Level, Limits, Sandbox, starting
 box = Sandbox(only=Level(sys.argv[1]))
 box.level()
 with box.server("candidate") as server:
@@ -299,6 +299,20 @@ def test_the_folder_of_a_server_that_was_killed_is_removed_by_the_next() -> None
     with Sandbox(only=Level.LANDLOCK) as second:
         second.level()
     assert not Path(folder).exists()
+
+
+@pytest.mark.parametrize("kind", ["prints", "exits with a code", "raises", "dies", "hangs", "sleeps"])
+def test_a_server_without_descriptors_of_processes_works_too(
+    kind: str, landlock: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = starting._text
+    told = real("template").replace('"pidfd_open"', '"no_such_call"')
+    monkeypatch.setattr(starting, "_text", lambda module: told if module == "template" else real(module))
+    code, status, output = ENDINGS[kind]
+    with Sandbox(only=Level.LANDLOCK) as box:
+        for _ in range(2):
+            result = box.run(Job(code, "1 2\n", Limits(seconds=0.4)))
+            assert (result.status, result.output) == (status, output)
 
 
 KILLERS = [
