@@ -7,16 +7,19 @@ ends it is explained as that, its neighbours as usual.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from rewards.contract import completion_text
 from rewards.errors import UsageError, WorkerDied, WorkerError, WorkerTimeout
 from rewards.rewardset import RewardDescription, SetDescription
 from rewards.running import Runner, Worker
-from rewards.tracing.explanation import RewardExplanation
+from rewards.tracing.explanation import RewardExplanation, strict
 from workbench.samples import Samples
+from workbench.standing import Field, Floats, Standing, ceilings
 
 _EXPLAIN = "rewards.tracing.explaining:explain_in_worker"
 
@@ -29,7 +32,8 @@ class RowExplanation:
     """One row: the text that was scored, and what every reward made of it.
 
     `weights` are those of the set, in the order of `rewards`; `total` is TRL's weighted sum over the rewards
-    that gave a number, None where none did.
+    that gave a number, None where none did. `ceilings` has the most each reward can give, None where nobody knows;
+    `standing` is the row's place in its group, None where it has no total or a call of the group was lost.
     """
 
     row: int
@@ -38,6 +42,8 @@ class RowExplanation:
     text: str
     rewards: tuple[RewardExplanation, ...]
     weights: tuple[float, ...]
+    ceilings: tuple[float | None, ...] = ()
+    standing: Standing | None = None
 
     @property
     def total(self) -> float | None:
@@ -51,7 +57,15 @@ class RowExplanation:
 
     def to_json(self) -> dict[str, Any]:
         """The row as `explain --format json` prints it."""
-        return {"row": self.row, "rewards": [reward.to_json() for reward in self.rewards]}
+        known = self.ceilings or (None,) * len(self.rewards)
+        rewards = [
+            {**reward.to_json(), "most": strict(most)} if most is not None else reward.to_json()
+            for reward, most in zip(self.rewards, known, strict=True)
+        ]
+        values: dict[str, Any] = {"row": self.row, "rewards": rewards}
+        if self.standing is not None:
+            values["group"] = self.standing.to_json()
+        return values
 
 
 def explain(
@@ -99,11 +113,55 @@ def _explain(
     explainer: str,
 ) -> Iterator[RowExplanation]:
     calls = {row: rows for rows in samples.step_rows() for row in rows}
+    fields: dict[int, tuple[Floats, Field] | None] = {}
     with runner.worker(target, samples.batch(tokenizer)) as worker:
         description = worker.description
         description.require_columns(samples.columns)
         for row in wanted:
-            yield _row(worker, description, samples, row, calls[row], explainer)
+            explained = _row(worker, description, samples, row, calls[row], explainer)
+            first = calls[row][0]
+            if first not in fields:
+                fields[first] = _field(worker, description, samples, calls[row], explainer)
+            yield _placed(explained, description, fields[first])
+
+
+def _placed(
+    explained: RowExplanation, description: SetDescription, known: tuple[Floats, Field] | None
+) -> RowExplanation:
+    """The row with its ceilings and its place in its group."""
+    scores, field = known if known is not None else (None, None)
+    return replace(
+        explained,
+        ceilings=ceilings(explained.rewards, description, scores),
+        standing=field.place(explained.row, explained.rewards, explained.weights)
+        if field is not None
+        else None,
+    )
+
+
+def _field(
+    worker: Worker, description: SetDescription, samples: Samples, together: list[int], explainer: str
+) -> tuple[Floats, Field] | None:
+    """The scores of a whole call, which the explainer has made already; None where it was lost on the way."""
+    module = explainer.partition(":")[0]
+    columns = []
+    for reward in description.rewards:
+        if not worker.alive:
+            return None
+        rows = None if len(together) == len(worker.batch) else together
+        seconds = LOADING_S + 4 * reward.timeout_s + 0.1 * len(together)
+        try:
+            column = worker.run(
+                f"{module}:scores_in_worker", timeout_s=seconds, reward=reward.name, rows=rows
+            )
+        except WorkerError:
+            return None
+        if len(column) != len(together):
+            return None
+        columns.append(column)
+    scores = np.column_stack(columns)
+    groups = [samples.groups[row] for row in together]
+    return scores, Field(scores, together, groups, description)
 
 
 def _row(

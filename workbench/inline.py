@@ -162,6 +162,11 @@ def explain_in_worker(context: Any, reward: str, row: int, rows: list[int] | Non
     return explainer.explain(reward, context.batch, row, rows).to_json()
 
 
+def scores_in_worker(context: Any, reward: str, rows: list[int] | None = None) -> Any:
+    """As `rewards.tracing.explaining.scores_in_worker`."""
+    return _explainer(context).scores(reward, context.batch, rows).scores
+
+
 _last: tuple[Any, Explainer] | None = None
 
 

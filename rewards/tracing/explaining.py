@@ -176,6 +176,10 @@ class Explainer:
         inside = self._read(self._inside(name, batch, together), at, wanted)
         return self._finish(inside if inside.same else alone, whole, at, len(together), alone=not inside.same)
 
+    def scores(self, name: str, batch: Batch, rows: Sequence[int] | None = None) -> CallResult:
+        """The ordinary call that the explanations of these rows are compared with; made once."""
+        return self._scores(name, batch, tuple(rows) if rows is not None else tuple(range(len(batch))))
+
     def _inside(self, name: str, batch: Batch, together: tuple[int, ...]) -> Run:
         """The recorded call with all rows; kept, because the next row will ask for it again."""
         key = (name, together)
@@ -346,6 +350,13 @@ def explain_in_worker(context: Any, reward: str, row: int, rows: list[int] | Non
     if _last is None or _last[0] is not context:
         _last = (context, Explainer(functools.partial(RewardSet.load, context.target)))
     return _last[1].explain(reward, context.batch, row, rows).to_json()
+
+
+def scores_in_worker(context: Any, reward: str, rows: list[int] | None = None) -> Any:
+    """The scores of the call that `explain_in_worker` compared with, after it explained a row of it."""
+    if _last is None or _last[0] is not context:
+        return []
+    return _last[1].scores(reward, context.batch, rows).scores
 
 
 def explain_row(

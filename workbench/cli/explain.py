@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rewards.permissions import UNSAFE_CODE, UNSAFE_CODE_HELP, allow_unsafe_code
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from workbench.explanation import RowExplanation
+    from workbench.opening import Opened
 
 
 def explain(
@@ -19,11 +23,12 @@ def explain(
         typer.Option("--samples", help="Completions to explain; default: those of the manifest."),
     ] = None,
     row: Annotated[
-        int | None, typer.Option("--row", help="The row to explain, counted from 0; default: all.")
+        list[int] | None,
+        typer.Option("--row", help="The row to explain, counted from 0; may be repeated; default: all."),
     ] = None,
     format: Annotated[str, typer.Option("--format", help="text, or json: one object a line.")] = "text",
-    unsafe_code: Annotated[
-        bool, typer.Option(UNSAFE_CODE, help=UNSAFE_CODE_HELP, callback=allow_unsafe_code)
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Explain again whenever the code is saved, until Ctrl-C.")
     ] = False,
 ) -> None:
     """Show the partial credit that made each score: the line that gave it, its condition, the text it matched."""
@@ -38,7 +43,39 @@ def explain(
         raise UsageError(f"--format {format}: known formats are text, json")
     opened = open_target(target, samples or [])
     notes_to_stderr([*opened.samples.notes, *map(str, opened.samples.skipped)], limit=10)
+    rows = row or None
+    if watch:
+        _watch(opened, rows, printer(format), clear=format == "text")
+        return
     show = printer(format)
-    rows = None if row is None else [row]
     for explained in explain_samples(target, opened.samples, rows, tokenizer=tokenizer_for(opened.manifest)):
         show(explained)
+
+
+def _watch(
+    opened: Opened, rows: list[int] | None, show: Callable[[RowExplanation], None], *, clear: bool
+) -> None:
+    """Explain, wait for a save, explain again; code that does not load is told and waited for."""
+    import sys
+
+    from rewards.errors import RewardWorkbenchError, UsageError
+    from workbench.tokenizing import tokenizer_for
+    from workbench.watching import watched_rows
+
+    for row in rows or []:
+        if not 0 <= row < len(opened.samples):
+            raise UsageError(f"there is no row {row}: the samples have rows 0 to {len(opened.samples) - 1}")
+    try:
+        for states in watched_rows(
+            opened.target, opened.samples, rows, tokenizer=tokenizer_for(opened.manifest)
+        ):
+            if clear and sys.stdout.isatty():
+                sys.stdout.write("\x1b[2J\x1b[H")  # an empty screen, the cursor at its top
+            try:
+                for explained in states:
+                    show(explained)
+            except RewardWorkbenchError as error:
+                typer.echo(f"error: {error}", err=True)
+            typer.echo("waiting for the code to be saved; Ctrl-C ends", err=True)
+    except KeyboardInterrupt:
+        return

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rewards.tracing.explanation import Credit, RewardExplanation
 from workbench.explanation import RowExplanation
+from workbench.standing import Standing
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -64,17 +65,34 @@ def rendered(explained: RowExplanation) -> list[RenderableType]:
     if explained.total is not None:
         heading.append(f"  total {number(explained.total)}")
     parts: list[RenderableType] = [Rule(heading, align="left", style="dim"), marked(explained), Text()]
-    for reward, weight in zip(explained.rewards, explained.weights, strict=True):
-        parts += [_title(reward, weight), *_table(reward), *_remarks(reward), Text()]
+    known = explained.ceilings or (None,) * len(explained.rewards)
+    for reward, weight, most in zip(explained.rewards, explained.weights, known, strict=True):
+        parts += [_title(reward, weight, most), *_table(reward), *_remarks(reward), Text()]
+    if explained.standing is not None and explained.standing.rows > 1:
+        parts += [_standing(explained.standing), Text()]
     return parts
 
 
-def _title(reward: RewardExplanation, weight: float) -> Text:
+def _standing(standing: Standing) -> Text:
+    """The row's place in its group, and what would overtake the next better row."""
+    from rich.text import Text
+
+    words = f"rank {standing.rank} of {standing.rows} in its group, advantage {standing.advantage:+.2f}"
+    words += f" (total {number(standing.total)}, the group's mean {number(standing.mean)})"
+    if standing.next_row is not None:
+        words += f"; row {standing.next_row} is {number(standing.gap)} ahead"
+        gains = " and ".join(f"{gain.name} (+{number(gain.points)})" for gain in standing.gains)
+        words += f", {gains} would overtake it" if gains else ""
+    return Text(words, style="dim")
+
+
+def _title(reward: RewardExplanation, weight: float, most: float | None = None) -> Text:
     from rich.text import Text
 
     title = Text(reward.name, style="bold cyan")
     if isinstance(reward.score, float):
         title.append(f"  {number(reward.score)}", style="bold")
+        title.append(f" of {number(most)}" if most is not None and most != reward.score else "")
         title.append(f"  x weight {weight:g} = {number(weight * reward.score)}", style="dim")
     else:
         title.append(f"  {'failed' if reward.error else reward.score or 'no opinion'}", style="bold yellow")
