@@ -14,9 +14,11 @@ from __future__ import annotations
 import ctypes
 import functools
 import re
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
 LONGEST = 300
@@ -155,7 +157,9 @@ def within(seconds: float, work: Callable[[], Result]) -> Result | None:
         end = time.process_time() + seconds
         while not job.finished.wait(max(end - time.process_time(), 0.02)) and job.thread.is_alive():
             if time.process_time() >= end:
-                job.interrupt()  # and again, should it be caught on the way
+                with _quiet():
+                    while not job.finished.wait(0.02) and job.thread.is_alive():
+                        job.interrupt()  # again and again, should it be caught on the way
     finally:
         if not job.finished.is_set():  # the caller itself was stopped
             job.interrupt()
@@ -164,6 +168,23 @@ def within(seconds: float, work: Callable[[], Result]) -> Result | None:
     if job.error is not None:
         raise job.error
     return job.result
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Say nothing of an `Overdue` that was raised inside the garbage collection, where it has no effect."""
+    before = sys.unraisablehook
+
+    def hook(unraisable: Any) -> None:
+        if unraisable.exc_type is not Overdue:
+            before(unraisable)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        if sys.unraisablehook is hook:
+            sys.unraisablehook = before
 
 
 class _Job(Generic[Result]):

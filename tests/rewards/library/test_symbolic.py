@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 import threading
 import time
 
@@ -33,6 +35,28 @@ def test_work_that_takes_too_long_is_stopped_in_any_thread(work: object) -> None
     assert results == [None]
     assert within(0.1, work) is None  # type: ignore[arg-type]
     assert threading.active_count() == before
+
+
+def test_an_interruption_inside_the_garbage_collection_is_not_reported() -> None:
+    seen: list[str] = []
+
+    def callback(phase: str, info: dict[str, int]) -> None:
+        for _ in range(20_000):
+            pass
+
+    def collect() -> None:
+        while True:
+            gc.collect(0)
+
+    before = sys.unraisablehook
+    sys.unraisablehook = lambda unraisable: seen.append(str(unraisable.exc_type))
+    gc.callbacks.append(callback)
+    try:
+        assert within(0.05, collect) is None
+    finally:
+        gc.callbacks.remove(callback)
+        sys.unraisablehook = before
+    assert seen == []
 
 
 def test_work_in_time_gives_its_result_and_its_errors() -> None:
