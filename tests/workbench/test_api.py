@@ -249,6 +249,24 @@ def test_functions_of_several_cells_are_traced_through_each_other(tmp_path: Path
     assert done.stdout.strip() == "[(0.5, 'cell.py:2')] True", done.stderr
 
 
+def test_a_rewards_file_in_the_current_folder_does_not_stand_in_the_way(tmp_path: Path) -> None:
+    (tmp_path / "rewards.py").write_text(
+        "def long(completions, **_):\n    return [float(len(c)) for c in completions]\n"
+    )
+    call = "print(workbench.score('rewards.py', ['abc']).table.totals.tolist())"
+    for code, said in (
+        (f"import workbench; {call}", "[3.0]"),
+        (
+            f"import rewards, workbench\ntry:\n    {call}\nexcept ImportError as error:\n    print(error)",
+            "rename the file",
+        ),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert said in done.stdout, done.stderr
+
+
 def test_import_workbench_is_quick() -> None:
     code = "import sys, workbench; print([name for name in ('numpy', 'pandas', 'pydantic') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
