@@ -10,7 +10,6 @@ Not covered here: deadlines and crashes of the interpreter (`rewards.running` pu
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import contextvars
 import functools
@@ -344,6 +343,8 @@ def call(
 def _invoke(function: Reward, keywords: dict[str, Any]) -> Any:
     if not is_async(function):
         return function(**keywords)
+    import asyncio  # late: most rewards are not async, and it takes its time
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
-import importlib.metadata
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -158,6 +157,8 @@ def library_fingerprint() -> dict[str, str]:
 
 def package_versions(packages: Iterable[str]) -> dict[str, str]:
     """`{package: version}` of the installed ones among `packages`."""
+    import importlib.metadata  # late: it takes longer than all the rest here
+
     versions: dict[str, str] = {}
     for package in packages:
         try:

@@ -281,7 +281,12 @@ def _table(scores: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[FloatArray, F
 
 
 def _codes(groups: Iterable[Hashable], rows: int) -> tuple[Codes, list[Hashable]]:
-    """Each row's group as a number, in the order of first appearance, and the groups' names."""
+    """Each row's group as a number, in the order of first appearance, and the groups' names.
+
+    An array of integers is taken as such numbers, and they are the names.
+    """
+    if isinstance(groups, np.ndarray) and groups.dtype == np.intp and len(groups) == rows:
+        return groups, list(range(int(groups.max(initial=-1)) + 1))
     numbers: dict[Hashable, int] = {}
     codes = np.array([numbers.setdefault(name, len(numbers)) for name in groups], dtype=np.intp)
     if len(codes) != rows:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import importlib.metadata
 import inspect
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -360,6 +359,8 @@ def _code(entry: RewardEntry, file: Path | None, root: Path) -> dict[str, str]:
         return model_digest(entry.function, root) if is_model_reference(entry.function, root) else {}
     if "site-packages" in file.parts:
         package = entry.function.partition(":")[0].partition(".")[0]
+        import importlib.metadata  # late: it takes its time
+
         distributions = importlib.metadata.packages_distributions().get(package, [package])
         return package_versions(distributions) or code_fingerprint(file, file.parent)
     if file.is_relative_to(LIBRARY):

@@ -7,7 +7,6 @@ default down changes this digest and not the fingerprint.)
 
 from __future__ import annotations
 
-import importlib.metadata
 import importlib.util
 from pathlib import Path
 
@@ -54,7 +53,9 @@ def _module_code(parts: list[str], root: Path) -> dict[str, str]:
     """As loading does it: an installed package goes before a file of the same name in the project."""
     found = importlib.util.find_spec(parts[0])  # looks at the top level only, which imports nothing
     if found is not None and found.origin and "site-packages" in Path(found.origin).parts:
-        distributions = importlib.metadata.packages_distributions().get(parts[0], [parts[0]])
+        from importlib import metadata  # late: it takes its time
+
+        distributions = metadata.packages_distributions().get(parts[0], [parts[0]])
         return package_versions(distributions)
     if found is not None and found.origin:
         root = (

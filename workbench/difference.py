@@ -109,8 +109,8 @@ class Difference:
     @cached_property
     def _ranks(self) -> tuple[Floats, Floats]:
         return (
-            ranks_inside(self.before.totals, self.before.groups),
-            ranks_inside(self.after.totals, self.after.groups),
+            ranks_inside(self.before.totals, self.before.group_codes),
+            ranks_inside(self.after.totals, self.after.group_codes),
         )
 
     def changed(self, most: int | None = None) -> list[RowChange]:
@@ -177,7 +177,9 @@ def compare(
     common = [name for name in after.names if name in before.names]
     flips, silenced, woken = _signs(before.advantages, after.advantages)
     turned, pairs = turned_pairs(before.totals, after.totals, after.groups)
-    ranks = ~_equal(ranks_inside(before.totals, before.groups), ranks_inside(after.totals, after.groups))
+    ranks = ~_equal(
+        ranks_inside(before.totals, before.group_codes), ranks_inside(after.totals, after.group_codes)
+    )
     return Difference(
         old=old,
         new=new,
@@ -253,7 +255,7 @@ def _signs(before: Floats, after: Floats) -> tuple[int, int, int]:
 
 
 def _dead(table: ScoreTable) -> int:
-    found = group_statistics(table.scores, list(table.weights), table.groups)
+    found = group_statistics(table.scores, list(table.weights), table.group_codes)
     return int((found.zero_spread & (found.size > 1)).sum())
 
 

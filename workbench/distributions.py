@@ -207,7 +207,7 @@ def distributions(
             taken over from them.
     """
     names = tuple(table.names)
-    codes = _codes(table.groups)
+    codes = table.group_codes
     finite = np.where(np.isfinite(table.scores), table.scores, np.nan)
     total = np.where(np.isfinite(table.totals), table.totals, np.nan)
     lengths = features.values.get("length") if features is not None else None
@@ -227,12 +227,13 @@ def distributions(
         )
     total_with_length = _with_length(total[:, None], lengths, codes)[0]
     of_total = _distribution("total", None, table.totals, None, None, codes, total_with_length)
-    statistics = group_statistics(table.scores, list(table.weights), table.groups)
+    statistics = group_statistics(table.scores, list(table.weights), codes)
+    group_names = list(dict.fromkeys(table.groups))
     dead = statistics.zero_spread & (statistics.size > 1)
     groups = tuple(
         Group(str(name), int(rows), float(mean), float(spread), bool(flat))
         for name, rows, mean, spread, flat in zip(
-            statistics.names, statistics.size, statistics.mean, statistics.spread, dead, strict=True
+            group_names, statistics.size, statistics.mean, statistics.spread, dead, strict=True
         )
     )
     primary, declared = _primary(table)
@@ -247,11 +248,6 @@ def distributions(
         lengths=tuple(length_bins(table, lengths)) if lengths is not None else (),
         notes=features.notes if features is not None else (),
     )
-
-
-def _codes(groups: Sequence[str]) -> Codes:
-    numbers: dict[str, int] = {}
-    return np.fromiter((numbers.setdefault(group, len(numbers)) for group in groups), np.intp, len(groups))
 
 
 # ------------------------------------------------------------------------------------------- one column
@@ -388,6 +384,7 @@ def _signal(
     largest = sizes[-1] if sizes else 0
     foretold = [size for size in SIZES if size <= largest]
     support, k = math.nan, 0
+    oracle = _oracle(table.labels)
     if primary is not None and foretold:
         passed, k = _passed(table, finite, primary), foretold[-1]
         support = signal.support(passed, codes, k)
@@ -400,18 +397,25 @@ def _signal(
         planned_dead=signal.dead_probability(total, codes, planned) if planned and planned > 1 else math.nan,
         advantage=float(np.abs(table.advantages).mean()) if len(table) else math.nan,
         distinct=signal.distinct_values(total, codes),
-        pushes=_pushes(table, finite, codes, features),
-        best_of=tuple(_best(table, finite, total, codes, n) for n in (1, *foretold)) if foretold else (),
+        pushes=_pushes(table, finite, codes, features, oracle),
+        best_of=tuple(_best(table, finite, total, codes, oracle, n) for n in (1, *foretold))
+        if foretold
+        else (),
         support=support,
         support_k=k,
     )
 
 
-def _pushes(table: ScoreTable, finite: Floats, codes: Codes, features: Features | None) -> dict[str, float]:
+def _pushes(
+    table: ScoreTable,
+    finite: Floats,
+    codes: Codes,
+    features: Features | None,
+    oracle: Floats | None,
+) -> dict[str, float]:
     columns: dict[str, Floats] = {name: finite[:, at] for at, name in enumerate(table.names)}
     if features is not None:
         columns |= {name: values for name, values in features.values.items() if name not in columns}
-    oracle = _oracle(table.labels)
     if oracle is not None:
         columns.setdefault("labelled right", oracle)
     return {
@@ -422,14 +426,17 @@ def _pushes(table: ScoreTable, finite: Floats, codes: Codes, features: Features 
 
 def _oracle(labels: Sequence[str | None]) -> Floats | None:
     """1 for rows labelled right, 0 for wrong and hack, NaN for others; None where nothing is known."""
+    if not labels or labels.count(None) == len(labels):
+        return None
     worth = {"right": 1.0, "wrong": 0.0, "hack": 0.0}
-    values = np.array([math.nan if label is None else worth.get(label, math.nan) for label in labels])
-    return values if len(set(values[~np.isnan(values)].tolist())) > 1 else None
+    values = np.fromiter((worth.get(str(label), math.nan) for label in labels), np.float64, len(labels))
+    return values if (values == 1).any() and (values == 0).any() else None
 
 
-def _best(table: ScoreTable, finite: Floats, total: Floats, codes: Codes, n: int) -> Best:
+def _best(
+    table: ScoreTable, finite: Floats, total: Floats, codes: Codes, oracle: Floats | None, n: int
+) -> Best:
     columns = {name: finite[:, at] for at, name in enumerate(table.names)}
-    oracle = _oracle(table.labels)
     if oracle is not None:
         columns.setdefault("labelled right", oracle)
     chance = signal.winning_chance(total, codes, n)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from rewards.contract import completion_text
 from rewards.signal import FEATURES
 
-MEASURED = 4_000
+MEASURED = 2_000
 """Rows whose text is read for more than its length."""
 
 

@@ -4,7 +4,8 @@ A score is kept under its code (`workbench.repeatable`: the function's own code,
 and every installed package) and its row (prompt, completion, token ids, and the columns the function gets), as a
 BLAKE2b-128 of both; completions may be hostile, so the hash is one that nobody can make collide. Kept are only
 rewards that cost more than `WORTH_S` a row, whose code is repeatable, and rows that gave a score: no errors, nothing
-that was logged or printed beside it, nothing that took so long that a deadline inside the code may have cut it.
+that was printed beside it, nothing that took so long that a deadline inside the code may have cut it. What a reward
+told `log_extra` of a row is kept with its score.
 
 What belongs together is kept together: a row where the reward declares `scope = "row"`, a group where it declares
 "group", else the whole call. The file may be deleted at any time; a damaged or locked one is passed over.
@@ -14,15 +15,16 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import marshal
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rewards.contract import DROPPED_COLUMNS, Batch, CallResult, Status, merge_results
 from rewards.rewardset import RewardDescription, SetDescription
@@ -42,7 +44,14 @@ LARGEST = 512 << 20
 _MANY = 500
 _KEEPABLE = np.array([Status.NUMBER, Status.ABSTAINED, Status.NAN, Status.INFINITE], dtype=np.uint8)
 
-Kept = tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8]]
+
+@dataclass(frozen=True)
+class Kept:
+    """Scores (float64) and statuses (uint8) of rows that belong together, as bytes; and what was logged of them."""
+
+    scores: bytes
+    status: bytes
+    extra: bytes = b""
 
 
 class ScoreCache:
@@ -82,8 +91,8 @@ class ScoreCache:
                 self._connection.executescript(
                     "PRAGMA synchronous = OFF;"
                     "CREATE TABLE IF NOT EXISTS code (digest TEXT PRIMARY KEY) WITHOUT ROWID;"
-                    "CREATE TABLE IF NOT EXISTS kept (key BLOB PRIMARY KEY, scores BLOB, status BLOB, sum BLOB)"
-                    " WITHOUT ROWID;"
+                    "CREATE TABLE IF NOT EXISTS unit "
+                    "(key BLOB PRIMARY KEY, scores BLOB, status BLOB, extra BLOB, sum BLOB) WITHOUT ROWID;"
                 )
             except (sqlite3.Error, OSError) as error:
                 self._give_up(error)
@@ -116,10 +125,10 @@ class ScoreCache:
             for start in range(0, len(keys), _MANY):
                 part = keys[start : start + _MANY]
                 marks = ",".join("?" * len(part))
-                query = f"SELECT key, scores, status, sum FROM kept WHERE key IN ({marks})"
-                for key, scores, status, total in connection.execute(query, part):
-                    if total == _sum(key, scores, status):
-                        found[key] = np.frombuffer(scores), np.frombuffer(status, dtype=np.uint8)
+                query = f"SELECT key, scores, status, extra, sum FROM unit WHERE key IN ({marks})"
+                for key, scores, status, extra, total in connection.execute(query, part):
+                    if total == _sum(key, scores, status, extra) and len(scores) == 8 * len(status):
+                        found[key] = Kept(scores, status, extra)
         except (sqlite3.Error, TypeError, ValueError) as error:
             self._give_up(error if isinstance(error, sqlite3.Error) else sqlite3.DatabaseError(str(error)))
             return {}
@@ -131,20 +140,20 @@ class ScoreCache:
         if connection is None:
             return
         rows = []
-        for key, (scores, status) in entries:
-            parts = (scores.astype(np.float64).tobytes(), status.astype(np.uint8).tobytes())
+        for key, kept in entries:
+            parts = (kept.scores, kept.status, kept.extra)
             rows.append((key, *parts, _sum(key, *parts)))
         try:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("INSERT OR IGNORE INTO code VALUES (?)", (digest,))
-            connection.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?)", rows)
+            connection.executemany("INSERT OR REPLACE INTO unit VALUES (?, ?, ?, ?, ?)", rows)
             connection.execute("COMMIT")
         except sqlite3.Error as error:
             self._give_up(error)
 
 
-def _sum(key: bytes, scores: bytes, status: bytes) -> bytes:
-    return hashlib.blake2b(b"\0".join([key, status, scores]), digest_size=8).digest()
+def _sum(key: bytes, scores: bytes, status: bytes, extra: bytes) -> bytes:
+    return hashlib.blake2b(key + scores + status + extra, digest_size=8).digest()
 
 
 # ------------------------------------------------------------------------------------------- one scoring
@@ -269,14 +278,24 @@ class Memory:
                 return
         entries: list[tuple[bytes, Kept]] = []
         for units, keys, rest, result, each in zip(own.units, own.keys, left, fresh, seconds, strict=True):
-            if result.extra or result.metrics or result.printed:
+            if result.printed and each is None:
                 continue
             places = {row: place for place, row in enumerate(rest)}
             for unit, key in zip(units, keys, strict=True):
                 if all(row in places for row in unit):
                     at = [places[row] for row in unit]
                     if _keepable(result, at, own.look, each):
-                        entries.append((key, (result.scores[at], result.status[at])))
+                        extra = {
+                            name: [values[place] for place in at]
+                            for name, values in result.extra.items()
+                            if len(values) == len(rest)
+                        }
+                        logged = json.dumps(extra).encode() if extra else b""
+                        scores, status = (
+                            result.scores[at].astype(np.float64),
+                            result.status[at].astype(np.uint8),
+                        )
+                        entries.append((key, Kept(scores.tobytes(), status.tobytes(), logged)))
         if entries:
             self.cache.write(own.look.digest, entries)
 
@@ -284,7 +303,7 @@ class Memory:
 def _keepable(result: CallResult, at: list[int], found: Look, each: list[float] | None) -> bool:
     if not np.isin(result.status[at], _KEEPABLE).all():
         return False
-    if not found.deadlines:
+    if not found.deadlines and not result.printed:
         return True
     return max(each[place] for place in at) < CUT_S if each is not None else result.seconds < CUT_S
 
@@ -310,14 +329,27 @@ def _joined(
     result: CallResult,
 ) -> CallResult:
     place = {row: at for at, row in enumerate(rows)}
-    parts: list[tuple[list[int], CallResult]] = [
-        ([place[row] for row in unit], CallResult(*kept[key]))
-        for unit, key in zip(units, keys, strict=True)
-        if key in kept
-    ]
+    known = [(unit, kept[key]) for unit, key in zip(units, keys, strict=True) if key in kept]
+    own = [place[row] for unit, _ in known for row in unit]
+    scores = np.frombuffer(b"".join(each.scores for _, each in known))
+    status = np.frombuffer(b"".join(each.status for _, each in known), dtype=np.uint8)
+    if len(scores) != len(own):
+        raise ValueError(f"{len(scores)} kept scores for {len(own)} rows")
+    parts = [(own, CallResult(scores, status, extra=_logged(known, len(own))))] if own else []
     if rest:
         parts.append(([place[row] for row in rest], result))
     return merge_results(len(rows), parts)
+
+
+def _logged(known: list[tuple[list[int], Kept]], rows: int) -> dict[str, list[Any]]:
+    """What was logged of kept rows, as columns; None where a row has nothing in one."""
+    columns: dict[str, list[Any]] = {}
+    at = 0
+    for unit, each in known:
+        for name, values in (json.loads(each.extra) if each.extra else {}).items():
+            columns.setdefault(name, [None] * rows)[at : at + len(unit)] = values
+        at += len(unit)
+    return columns
 
 
 # --------------------------------------------------------------------------------------------- naming rows
@@ -352,24 +384,12 @@ class _RowHashes:
         batch = self.batch
         ids: list[list[int]] | list[None] = batch.completion_ids or [None] * len(batch)
         values = [batch.columns[name] for name in columns]
-        rows = list(zip(batch.prompts, batch.completions, ids, *values, strict=True))
-        if not all(map(_is_plain, rows)):
-            raise ValueError
         # version 0 has neither references nor interned strings: equal values give equal bytes
         head = marshal.dumps(columns, 0)
-        return [hashlib.blake2b(head + marshal.dumps(row, 0), digest_size=16).digest() for row in rows]
-
-
-_PLAIN = frozenset([str, int, float, bool, type(None)])
-
-
-def _is_plain(value: object) -> bool:
-    """Whether a value is made of Python's own types alone; marshal would take others by their bytes."""
-    kind = type(value)
-    if kind in _PLAIN:
-        return True
-    if kind is list or kind is tuple:
-        return all(map(_is_plain, value))  # type: ignore[call-overload]
-    if kind is dict:
-        return all(_is_plain(key) and _is_plain(item) for key, item in value.items())  # type: ignore[attr-defined]
-    return False
+        hashes = []
+        for row in zip(batch.prompts, batch.completions, ids, *values, strict=True):
+            text = marshal.dumps(row, 0)
+            if marshal.loads(text) != row:  # what is no value of Python's own comes back as another
+                raise ValueError
+            hashes.append(hashlib.blake2b(head + text, digest_size=16).digest())
+        return hashes

@@ -10,6 +10,7 @@ import contextlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,8 @@ class ScoreTable:
     `scores` is (n, k) float64, NaN where there is no number; `status` (n, k) uint8 of `Status`; `errors` maps
     (row, reward name) to a sentence; `totals` and `advantages` are (n,), a total is NaN where every reward
     abstained; `seconds` is the time of each reward's calls; `printed` what each wrote; `notes` what a reader
-    of the scores has to know; `reused` how many rows of each reward were known from an earlier scoring.
+    of the scores has to know; `reused` how many rows of each reward were known from an earlier scoring. `numbered`
+    is `group_codes` where that was counted already.
     """
 
     description: SetDescription
@@ -56,6 +58,7 @@ class ScoreTable:
     extra: dict[str, list[Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     reused: dict[str, int] = field(default_factory=dict)
+    numbered: NDArray[np.intp] | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.totals)
@@ -64,6 +67,11 @@ class ScoreTable:
     def names(self) -> list[str]:
         """The rewards' names, in the order of the columns."""
         return self.description.names
+
+    @cached_property
+    def group_codes(self) -> NDArray[np.intp]:
+        """(n,) the group of each row as a number, in the order of first appearance."""
+        return self.numbered if self.numbered is not None else group_codes(self.groups)
 
     def reweighted(self, weights: Mapping[str, float]) -> ScoreTable:
         """The same scores under other weights; nothing is scored again.
@@ -74,8 +82,9 @@ class ScoreTable:
         for name in weights:
             self.description.reward(name)
         new = tuple(weights.get(name, old) for name, old in zip(self.names, self.weights, strict=True))
-        total, advantage = _aggregate(self.description, self.scores, new, self.groups, self.calls)
-        return replace(self, weights=new, totals=total, advantages=advantage)
+        codes = self.group_codes
+        total, advantage = _aggregate(self.description, self.scores, new, codes, self.calls)
+        return replace(self, weights=new, totals=total, advantages=advantage, numbered=codes)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """One JSON-ready object a row, as `score --format jsonl` prints it."""
@@ -217,7 +226,8 @@ def _table(
                     for row, value in zip(rows, values, strict=True):
                         target[row] = value
     weights = tuple(description.weights)
-    total, advantage = _aggregate(description, scores, weights, samples.groups, calls)
+    codes = group_codes(samples.groups)
+    total, advantage = _aggregate(description, scores, weights, codes, calls)
     return ScoreTable(
         description=description,
         weights=weights,
@@ -234,14 +244,21 @@ def _table(
         printed={name: "".join(result.printed for result in results[name]) for name in description.names},
         extra=extra,
         notes=notes,
+        numbered=codes,
     )
+
+
+def group_codes(groups: Sequence[str]) -> NDArray[np.intp]:
+    """The group of each row as a number, in the order of first appearance."""
+    numbers: dict[str, int] = {}
+    return np.fromiter((numbers.setdefault(group, len(numbers)) for group in groups), np.intp, len(groups))
 
 
 def _aggregate(
     description: SetDescription,
     scores: NDArray[np.float64],
     weights: Sequence[float],
-    groups: list[str],
+    codes: NDArray[np.intp],
     calls: list[list[int]],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Totals and advantages; a call is the batch of TRL's batch-wide modes."""
@@ -250,7 +267,7 @@ def _aggregate(
         advantage[rows] = advantages(
             scores[rows],
             list(weights),
-            [groups[row] for row in rows],
+            codes if len(rows) == len(codes) else [int(code) for code in codes[rows]],
             aggregation=description.aggregation,
             scale_rewards=description.scale_rewards,
         )

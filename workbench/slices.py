@@ -55,12 +55,16 @@ def slices(
         values: one hashable value a row.
         order: the values to show, in this order; None: the commonest `MOST`.
     """
-    members: dict[Hashable, list[int]] = {}
-    for row, value in enumerate(values):
-        if value is not None:
-            members.setdefault(value, []).append(row)
-    chosen = order if order is not None else sorted(members, key=lambda value: -len(members[value]))[:MOST]
-    return [_slice(table, str(value), members[value]) for value in chosen if value in members]
+    numbers: dict[Hashable, int] = {None: 0}
+    codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.intp, len(values))
+    counts = np.bincount(codes, minlength=len(numbers))
+    found = [value for value in numbers if value is not None]
+    chosen = order if order is not None else sorted(found, key=lambda value: -counts[numbers[value]])[:MOST]
+    return [
+        _slice(table, str(value), np.flatnonzero(codes == numbers[value]))
+        for value in chosen
+        if value in numbers and counts[numbers[value]]
+    ]
 
 
 def length_bins(table: ScoreTable, lengths: Floats, bins: int = LENGTH_BINS) -> list[Slice]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from rewards.contract import CallResult, merge_results
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from rewards.running import Worker
 
 SECONDS_EACH = "\0seconds"
-"""The name under which `CallResult.extra` has the seconds of each row; no reward can log under it."""
+"""The name under which `CallResult.extra` has the seconds of each row, infinite for rows on which it printed."""
 
 ALLOWANCE_S = 0.02
 """Seconds each row adds to the deadline, as in a whole call."""
@@ -35,5 +36,5 @@ def rows_in_worker(context: Any, reward: str, rows: list[int]) -> dict[str, Any]
     """Runs in the worker."""
     results = [decode_result(call_reward(context, reward, rows=[row])) for row in rows]
     merged = merge_results(len(rows), (([place], result) for place, result in enumerate(results)))
-    merged.extra[SECONDS_EACH] = [result.seconds for result in results]
+    merged.extra[SECONDS_EACH] = [math.inf if result.printed else result.seconds for result in results]
     return encode_result(merged)

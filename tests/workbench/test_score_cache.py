@@ -107,7 +107,6 @@ def test_several_processes_know_the_same(project: Path) -> None:
 
 REFUSED = {
     "prints": ("def f(completions, **_):\n    print('x')\n    return [work(c) for c in completions]\n"),
-    "logs": ("def f(completions, log_extra, **_):\n    log_extra('n', [1])\n    return list(map(work, completions))"),
     "draws": ("import random\ndef f(completions, **_):\n    return [work(c) + random.random() for c in completions]\n"),
     "fails": ("def f(completions, **_):\n    return [work(c) / 0 for c in completions]\n"),
     "returns text": ("def f(completions, **_):\n    return [str(work(c)) for c in completions]\n"),
@@ -120,6 +119,31 @@ def test_scores_that_are_more_than_numbers_of_a_row_are_not_kept(project: Path, 
     (project / "rewards.py").write_text(REFUSED[what] + "\n" + work)
     for _ in range(2):
         assert scored(project, ROWS, "f").reused["f"] == 0
+
+
+def test_what_was_logged_of_a_row_is_kept_with_it(project: Path) -> None:
+    text = (
+        "from rewards import reward\n\n@reward(scope='row')\ndef f(completions, log_extra, log_metric, **_):\n"
+        "    log_extra('seen', [c.upper() for c in completions])\n    log_metric('calls', 1.0)\n"
+        "    return [work(c) for c in completions]\n\n"
+    )
+    (project / "rewards.py").write_text(text + FILE[FILE.index("def work") :])
+    scored(project, ROWS, "f")
+    more = samples(["new", "bb", "ccc", "bb"], ["x", "x", "y", "y"], answer=["1", "1", "22", "22"])
+    again = scored(project, more, "f")
+    assert (again.reused["f"], again.extra["seen"]) == (3, ["NEW", "BB", "CCC", "BB"])
+
+
+def test_rows_on_which_a_slow_reward_prints_are_not_kept(project: Path) -> None:
+    text = (
+        "from math_verify import parse\nfrom rewards import reward\n\n@reward(scope='row')\n"
+        "def f(completions, **_):\n    [print(c) for c in completions if 'ccc' in c]\n"
+        "    return [work(c) for c in completions if parse]\n\n"
+    )
+    (project / "rewards.py").write_text(text + FILE[FILE.index("def work") :])
+    scored(project, ROWS, "f")
+    again = scored(project, ROWS, "f")
+    assert (again.reused["f"], again.printed["f"]) == (3, "ccc\n")
 
 
 def test_abstentions_and_infinities_are_kept_as_they_were(project: Path) -> None:
@@ -162,7 +186,7 @@ def overwrite(file: Path) -> None:
 
 def falsify(file: Path) -> None:
     with sqlite3.connect(file) as connection:
-        connection.execute("UPDATE kept SET scores = zeroblob(length(scores))")
+        connection.execute("UPDATE unit SET scores = zeroblob(length(scores))")
     connection.close()
 
 

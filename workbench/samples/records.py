@@ -89,6 +89,8 @@ class Samples:
 
     def step_rows(self) -> list[list[int]]:
         """The rows of each call: all of them, or those of one training step where the rows have steps."""
+        if self.steps.count(None) == len(self.steps):
+            return [list(range(len(self)))] if len(self) else []
         calls: dict[tuple[int, Path] | None, list[int]] = {}
         for row, (step, place) in enumerate(zip(self.steps, self.places, strict=True)):
             key = (
