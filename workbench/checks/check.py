@@ -36,7 +36,8 @@ class Check:
     Class attributes: `code` (stable, never re-used), `name` (two or three words with hyphens), `severity`
     (the worst it reports), `summary` (one line), `cost` (what the matter costs when trained on), `version`
     (raised when it starts to find more, so that a seal says what was proved), `needs` ("nothing" to call, a
-    "call", or "samples"), `quick` (part of `--quick`).
+    "call", or "samples"), `quick` (part of `--quick`), `kinds` (the kinds of reward it is about, as declared or as
+    labelled samples show; None: whatever kind).
     """
 
     code: ClassVar[str]
@@ -47,6 +48,7 @@ class Check:
     version: ClassVar[int] = 1
     needs: ClassVar[Literal["nothing", "call", "samples"]] = "samples"
     quick: ClassVar[bool] = True
+    kinds: ClassVar[frozenset[str] | None] = None
 
     def finding(
         self,

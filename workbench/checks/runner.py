@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rewards.errors import RewardWorkbenchError
@@ -20,6 +22,7 @@ from workbench.checks.finding import Finding, merge
 from workbench.checks.report import Report, RewardReport, Skipped
 from workbench.checks.selection import select as select_checks
 from workbench.checks.subject import Options, RewardSubject, SetSubject
+from workbench.versions import FOLDER
 
 if TYPE_CHECKING:
     from rewards.contract import Batch
@@ -43,6 +46,7 @@ def run_checks(
     quick: bool = False,
     seed: int | None = None,
     examples: int | None = None,
+    assume_kinds: bool = False,
     progress: Progress | None = None,
     runner: Runner | None = None,
     batch: Batch | None = None,
@@ -55,6 +59,7 @@ def run_checks(
         select, ignore: starts of codes; none selected means all.
         quick: leave out the checks that take longer, and use fewer rows.
         seed, examples: of what is drawn; default: those of the manifest.
+        assume_kinds: take what a reward's name or columns suggest for its declared kind.
         progress: told after each check.
         runner: starts the workers; default: one of its own.
         batch: the rows of `samples` with token ids of a tokenizer; default: `samples.batch()`.
@@ -71,6 +76,8 @@ def run_checks(
         quick=quick,
         seed=seed if seed is not None else settings.seed if settings else 0,
         examples=examples if examples is not None else settings.examples if settings else 100,
+        assume_kinds=assume_kinds,
+        memory=_memory(manifest),
     )
     if samples is not None and len(samples):
         batch = batch if batch is not None else samples.batch()
@@ -99,6 +106,13 @@ def manifest_of(target: str) -> Manifest | None:
 
     parsed = parse_target(target)
     return read_manifest(parsed.path) if parsed.kind == "project" else None
+
+
+def _memory(manifest: Manifest | None) -> Path | None:
+    """Where a project keeps the examples that were found; None for other targets, and where nothing can be written."""
+    if manifest is None or not os.access(manifest.path.parent, os.W_OK):
+        return None
+    return manifest.path.parent / FOLDER
 
 
 @contextlib.contextmanager
@@ -145,13 +159,24 @@ class _Run:
         of_set = [check() for check in chosen if issubclass(check, SetCheck)]
         for subject in self.subjects:
             uncallable = self._why_uncallable(subject)
+            held: list[str] = []
             for done, check in enumerate(of_reward, 1):
                 if uncallable and check.needs == "samples" and check.code != "RW102":
                     self.skipped.append(Skipped(check.code, uncallable, subject.name))
+                elif check.kinds is not None and not self._concerned(check, subject):
+                    held += (
+                        [check.code]
+                        if subject.task.suggested in check.kinds and not subject.task.kind
+                        else []
+                    )
                 else:
                     self._one(check, functools.partial(check.run, subject), subject.name)
                 if self.progress is not None:
                     self.progress(subject.name, done, len(of_reward))
+            if held:
+                kind = subject.task.suggested
+                why = f'{len(held)} held back: looks like {kind}, not declared: kind = "{kind}", or --assume-kinds'
+                self.skipped += [Skipped(code, why, subject.name) for code in held]
         callable_ones = [subject for subject in self.subjects if not self._why_uncallable(subject)]
         self.set_subject.members = callable_ones
         for of_all in of_set:
@@ -159,6 +184,13 @@ class _Run:
                 self.skipped.append(Skipped(of_all.code, "a reward of the set cannot be called"))
             else:
                 self._one(of_all, functools.partial(of_all.run, self.set_subject), None)
+
+    def _concerned(self, check: Check, subject: RewardSubject) -> bool:
+        """Whether the reward is of a kind that the check is about; a task that cannot be read is of none."""
+        try:
+            return check.kinds is None or subject.task.kind in check.kinds
+        except RewardWorkbenchError:
+            return False
 
     def _leave_out(self, checks: Sequence[type[Check]]) -> list[type[Check]]:
         chosen = []

@@ -55,16 +55,21 @@ from workbench.checks.exploits.padding import Padding
 from workbench.checks.exploits.program_exploit import ProgramExploit
 from workbench.checks.exploits.prompt_echo import PromptEcho
 from workbench.checks.exploits.scaffold_paid import ScaffoldPaid
+from workbench.checks.exploits.scoreboard import Scoreboard
+from workbench.checks.exploits.search import ExploitSearch
 from workbench.checks.exploits.stuffing import Stuffing
 from workbench.checks.exploits.tag_order import TagOrder
 from workbench.checks.exploits.wrong_content import WrongContent
 from workbench.checks.exploits.wrong_end import WrongEnd
 from workbench.checks.laws.batch_dependent import BatchDependent
 from workbench.checks.laws.copies_differ import CopiesDiffer
+from workbench.checks.laws.damaged_more import DamagedMore
 from workbench.checks.laws.hash_order import HashOrder
 from workbench.checks.laws.invariance import Invariance
+from workbench.checks.laws.mutated_fails import MutatedFails
 from workbench.checks.laws.nondeterministic import Nondeterministic
 from workbench.checks.laws.order_dependent import OrderDependent
+from workbench.checks.laws.own_law import OwnLaw
 from workbench.checks.laws.part_removed import PartRemoved
 from workbench.checks.laws.repetition_pays import RepetitionPays
 from workbench.checks.laws.state_kept import StateKept
@@ -113,6 +118,9 @@ CHECKS: dict[str, type[Check]] = {
         PartRemoved,
         RepetitionPays,
         TruncatedMore,
+        DamagedMore,
+        OwnLaw,
+        MutatedFails,
         EmptyPaid,
         ScaffoldPaid,
         WrongContent,
@@ -128,6 +136,8 @@ CHECKS: dict[str, type[Check]] = {
         Flattery,
         OtherRow,
         NotANumber,
+        ExploitSearch,
+        Scoreboard,
         ProgramExploit,
         GoldUnpaid,
         EqualForms,

@@ -96,6 +96,8 @@ class RewardSubject:
     """How many made-up completions hung."""
     trial_seconds: float = 0.0
     """Seconds spent on made-up completions so far."""
+    exploited: bool = False
+    """Whether a check already showed a made-up completion that is paid like a right one."""
 
     @property
     def name(self) -> str:

@@ -136,12 +136,8 @@ def _in_turn(lists: list[list[Trial]]) -> Iterable[list[Trial]]:
 
 
 class TrialCheck(RewardCheck):
-    """Base of the checks that try completions which must not be paid.
+    """Base of the checks that try completions which must not be paid."""
 
-    `kinds` are the kinds of reward for which the trials prove something; None: whatever kind.
-    """
-
-    kinds: ClassVar[frozenset[str] | None] = None
     advice: ClassVar[str]
     penalties: ClassVar[bool] = False
     """Whether rewards that only take away (at best 0) are looked at too."""
@@ -154,13 +150,12 @@ class TrialCheck(RewardCheck):
         trials = [trial for case in task.cases for trial in self.trials(subject, task, case)]
         paid = [outcome for outcome in try_out(subject, trials) if outcome.paid]
         if paid:
+            subject.exploited = True
             yield self.tell(subject, paid)
 
     def applies(self, subject: RewardSubject, task: Task) -> bool:
-        """Whether the reward is of a kind that these trials can judge, and steady enough to be judged."""
-        if not task.cases or (task.penalty and not self.penalties) or not subject.steadiness.reliable:
-            return False
-        return self.kinds is None or task.kind in self.kinds
+        """Whether the reward is one that these trials can judge, and steady enough to be judged."""
+        return bool(task.cases) and not (task.penalty and not self.penalties) and subject.steadiness.reliable
 
     def trials(self, subject: RewardSubject, task: Task, case: Case) -> Iterable[Trial]:
         """The completions to try under one prompt."""

@@ -38,6 +38,7 @@ class EqualForms(RewardCheck):
     severity = "warning"
     summary = "a right answer is refused because of how it is written"
     cost = Cost.TEACHES_WRONG
+    kinds = frozenset({"correctness", "format"})
 
     def run(self, subject: RewardSubject) -> Iterable[Finding]:
         """One finding that names all the forms that are refused."""

@@ -34,11 +34,12 @@ class GoldIgnored(RewardCheck):
     severity = "error"
     summary = "the score does not change when the ground truth does"
     cost = Cost.TEACHES_WRONG
+    kinds = frozenset({"correctness"})
 
     def run(self, subject: RewardSubject) -> Iterable[Finding]:
         """One finding where right samples are paid with other rows' ground truths."""
         task = subject.task
-        if task.kind != "correctness" or task.column is None or not subject.steadiness.reliable:
+        if task.column is None or not subject.steadiness.reliable:
             return
         pairs = [(case, other) for case in task.cases if (other := _other_gold(case, task.cases)) is not None]
         if not pairs:

@@ -33,11 +33,12 @@ class LastRefused(RewardCheck):
     severity = "warning"
     summary = "a right final answer is refused because another one stands before it"
     cost = Cost.TEACHES_WRONG
+    kinds = frozenset({"correctness"})
 
     def run(self, subject: RewardSubject) -> Iterable[Finding]:
         """One finding with the shortest corrected completion that is refused."""
         task = subject.task
-        if task.kind != "correctness" or not subject.steadiness.reliable or not task.cases:
+        if not subject.steadiness.reliable or not task.cases:
             return
         trials = [trial for case in task.cases for trial in _trials(subject, task, case)]
         refused = [outcome for outcome in try_out(subject, trials) if outcome.refused]

@@ -28,6 +28,7 @@ class TopUnreached(RewardCheck):
     severity = "warning"
     summary = "right samples never earn the declared maximum"
     cost = Cost.HAMPERS
+    kinds = frozenset({"correctness", "format", "length"})
 
     def run(self, subject: RewardSubject) -> Iterable[Finding]:
         """One finding with the best right sample."""

@@ -34,13 +34,12 @@ class Invariance(RewardCheck):
     severity = "warning"
     summary = "white space or line ends around a right completion change its score"
     cost = Cost.TEACHES_WRONG
+    kinds = frozenset({"correctness", "content", "relevance", "format"})
 
     def run(self, subject: RewardSubject) -> Iterable[Finding]:
         """One finding that names all that changes the score."""
         task = subject.task
         if not task.cases or not subject.steadiness.reliable:
-            return
-        if task.kind not in ("correctness", "content", "relevance", "format"):
             return
         trials = [trial for case in task.cases for trial in _trials(task, case)]
         lowered = [outcome for outcome in try_out(subject, trials) if _lower(outcome)]

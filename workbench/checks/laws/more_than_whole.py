@@ -15,7 +15,7 @@ from workbench.checks.trials import Outcome, Trial, try_out
 class MoreThanWhole(RewardCheck):
     """Base of the checks that damage a right sample; its undamaged text is the control of each trial."""
 
-    kinds: ClassVar[frozenset[str] | None] = frozenset({"correctness", "format"})
+    kinds = frozenset({"correctness", "format"})
     advice: ClassVar[str]
 
     def run(self, subject: RewardSubject) -> Iterable[Finding]:
@@ -35,8 +35,7 @@ class MoreThanWhole(RewardCheck):
 
     def applies(self, subject: RewardSubject, task: Task) -> bool:
         """Whether the kind of reward is one for which a whole right sample is the best there is."""
-        steady = bool(task.cases) and subject.steadiness.reliable
-        return steady and (self.kinds is None or task.kind in self.kinds)
+        return bool(task.cases) and subject.steadiness.reliable
 
     def damaged(self, task: Task, case: Case) -> Iterable[tuple[str, str]]:
         """(text, what it is) made of a right sample."""
