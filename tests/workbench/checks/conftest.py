@@ -50,11 +50,20 @@ def _text(completion):
 
 def _answer(text):
     head, found, rest = text.rpartition("<answer>")
-    return rest.partition("</answer>")[0].strip() if found else ""
+    return _number(rest.partition("</answer>")[0].strip().rstrip(".")) if found else None
+
+
+def _number(text):
+    text = text.replace("\u2212", "-").replace(",", "").replace("$", "")
+    try:
+        return float(text) if len(text) < 20 and not set(text.lower()) & set("_infa") else None
+    except ValueError:
+        return None
 
 
 def correct(completions, answer, **kwargs):
-    return [1.0 if _answer(_text(c)) == str(a) else 0.0 for c, a in zip(completions, answer)]
+    found = [_answer(_text(completion)) for completion in completions]
+    return [1.0 if given is not None and given == float(a) else 0.0 for given, a in zip(found, answer)]
 """
 
 

@@ -39,4 +39,4 @@ def test_most_examples_are_python():
             parsed += 1
         except SyntaxError:
             pass
-    assert parsed >= 0.7 * len(CHECKS)
+    assert parsed >= 0.6 * len(CHECKS)

@@ -13,6 +13,8 @@ SOUND = """
 def reward(completions, answer, **kwargs):
     return [float(a in c) for c, a in zip(completions, answer)]
 """
+CONTRACT = ("--select", "RW1,RW6")
+"""What the toy rewards here are sound in; a substring test has faults that other families find."""
 RAISES = """
 def reward(completions, **kwargs):
     return [1.0 / len(c.split()) for c in completions]
@@ -33,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_sound_reward_exits_0_with_a_short_text(folder):
-    done = run("check", "sound.py", "--samples", "s.jsonl", cwd=folder)
+    done = run("check", "sound.py", "--samples", "s.jsonl", *CONTRACT, cwd=folder)
     assert done.code == 0
     assert done.out.splitlines()[-1].startswith("pass: ")
     assert "\x1b" not in done.out
@@ -56,13 +58,24 @@ def test_json_is_one_strict_object_on_standard_output(folder):
 
 
 def test_report_is_written_to_a_file(folder):
-    done = run("check", "sound.py", "--samples", "s.jsonl", "--format", "json", "--out", "r.json", cwd=folder)
+    done = run(
+        "check",
+        "sound.py",
+        "--samples",
+        "s.jsonl",
+        *CONTRACT,
+        "--format",
+        "json",
+        "--out",
+        "r.json",
+        cwd=folder,
+    )
     assert (done.code, done.out) == (0, "")
     assert json.loads((folder / "r.json").read_text())["verdict"] == "pass"
 
 
 def test_seal_is_written_and_verified_without_samples(folder):
-    sealed = run("check", "sound.py", "--samples", "s.jsonl", "--seal", cwd=folder)
+    sealed = run("check", "sound.py", "--samples", "s.jsonl", *CONTRACT, "--seal", cwd=folder)
     assert sealed.code == 0
     assert "sealed: " in sealed.err
     (folder / "s.jsonl").unlink()

@@ -188,7 +188,11 @@ def test_a_full_disk_keeps_the_old_output(folder: Path) -> None:
     assert done.code == 2
     assert "scores.jsonl cannot be written" in sentence(done)
     assert out.read_text() == "old\n"
-    assert sorted(path.name for path in folder.iterdir()) == ["rewards.py", "s.jsonl", "scores.jsonl"]
+    assert sorted(path.name for path in folder.iterdir() if path.name != ".workbench") == [
+        "rewards.py",
+        "s.jsonl",
+        "scores.jsonl",
+    ]
 
 
 def test_wrong_use_is_one_line(folder: Path) -> None:
