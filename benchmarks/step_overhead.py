@@ -72,9 +72,7 @@ def run_side(side: str, project: Path, steps: int, folder: Path) -> list[Taken]:
         return _run_side(side, project, steps, folder, stack)
 
 
-def _run_side(
-    side: str, project: Path, steps: int, folder: Path, stack: contextlib.ExitStack
-) -> list[Taken]:
+def _run_side(side: str, project: Path, steps: int, folder: Path, stack: contextlib.ExitStack) -> list[Taken]:
     from trainer.backends.transformers import load_policy, policy_tokenizer_of
     from trainer.completions import Recorder
     from trainer.environment import use_threads

@@ -160,8 +160,8 @@ def code_changes(old: Code | None, new: Code | None) -> list[FileChange]:
     for left, right in pairs:
         one, other = before.get(left, b""), after.get(right, b"")
         if one != other:
-            texts = (content.decode("utf-8", "replace") for content in (one, other))
-            changes.append(FileChange(right, unified(*texts, left, right)))
+            was, now = one.decode("utf-8", "replace"), other.decode("utf-8", "replace")
+            changes.append(FileChange(right, unified(was, now, left, right)))
     return changes
 
 

@@ -85,7 +85,10 @@ def test_a_whole_manifest_is_read(tmp_path: Path) -> None:
             '[[reward]]\nfunction="a.py::f"\nkind="correct"\n',
             "kind='correct' (str) must be 'correctness', 'format'",
         ),
-        ('[[reward]]\nfunction="some-model"\n', 'must be "FILE.py::NAME", "package.module:NAME" or a reward model'),
+        (
+            '[[reward]]\nfunction="some-model"\n',
+            'must be "FILE.py::NAME", "package.module:NAME" or a reward model',
+        ),
         ('[[reward]]\nfunction="a.py::f"\n[[reward]]\nfunction="b.py::f"\n', "names two rewards 'f'"),
         (
             '[[reward]]\nfunction="a.py::f"\n[[train.stage]]\nname="one"\nrewards=["g"]\n',
