@@ -20,7 +20,7 @@ SLOW = ("r009", "r017")  # run programs in processes of their own
 COVERED = {
     "set-names": {"RW116"},
     "signature": {"RW101"},
-    "bad-value": {"RW105", "RW106"},
+    "bad-value": {"RW105", "RW106", "RW214"},
     "bad-count": {"RW104"},
     "crash": {"RW110"},
     "no-signal": {"RW601"},
