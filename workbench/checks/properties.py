@@ -7,14 +7,15 @@ pieces of the text while it still does. Found examples are kept in the project a
 
 from __future__ import annotations
 
+import json
 import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.mutations import pieces
+from workbench.versions import make_folder
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 BATCH = 12
 """Completions drawn at a time."""
 SECONDS = 1.6
-FOLDER = "examples"
+FILE = "examples.jsonl"
+KEPT = 20
+"""Examples of a property that are tried first."""
 
 
 class _Enough(Exception):
@@ -58,6 +61,7 @@ def falsify(
     broken: Callable[[Sequence[tuple[int, str]]], Sequence[bool]],
     *,
     key: str,
+    rows: Sequence[int],
     examples: int | None = None,
     seconds: float = SECONDS,
 ) -> tuple[int, str] | None:
@@ -68,6 +72,7 @@ def falsify(
         strategy: draws (row, text).
         broken: tells of several (row, text) which break the property.
         key: names the property among the kept examples.
+        rows: the rows that kept examples are tried under.
         examples: how many to draw; default: those of the options.
         seconds: after which the search ends with what it has.
     """
@@ -83,12 +88,17 @@ def falsify(
             raise _Enough
         return search.note(items, broken(items))
 
+    for text in remembered(subject, key):
+        items = [(row, text) for row in rows]
+        if search.note(items, broken(items)):
+            return search.best
     count = examples if examples is not None else options.examples
     chosen = settings(
         max_examples=max(2, -(-count // BATCH) * 2),
-        database=example_database(options.memory),
+        database=None,  # found examples are kept as text, which outlives changes of the strategies
         deadline=None,
-        phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
+        derandomize=False,  # `random` seeds it; a profile of the surrounding tests must not change that
+        phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),
         print_blob=False,
     )
@@ -99,7 +109,6 @@ def falsify(
             breaks,
             settings=chosen,
             random=random.Random(options.seed),
-            database_key=f"{subject.name}:{key}".encode(),
         )
     except (NoSuchExample, Unsatisfiable, Flaky, _Enough):
         pass  # `search.best` says what there is
@@ -132,13 +141,43 @@ def shrink(
     return row, text
 
 
-def example_database(memory: Path | None) -> Any:
-    """Where found examples are kept: in the project's own folder, or nowhere."""
-    from hypothesis.database import DirectoryBasedExampleDatabase, InMemoryExampleDatabase
-
+def remembered(subject: RewardSubject, key: str) -> list[str]:
+    """The completions that broke a property in earlier runs, the newest first; a damaged file holds none."""
+    memory = subject.options.memory
     if memory is None:
-        return InMemoryExampleDatabase()
-    return DirectoryBasedExampleDatabase(memory / FOLDER)
+        return []
+    try:
+        lines = (memory / FILE).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return []
+    name = f"{subject.name}:{key}"
+    texts: list[str] = []
+    for line in reversed(lines):
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if (
+            isinstance(entry, dict)
+            and entry.get("property") == name
+            and isinstance(entry.get("completion"), str)
+        ):
+            texts.append(entry["completion"])
+    return list(dict.fromkeys(texts))[:KEPT]
+
+
+def remember(subject: RewardSubject, key: str, text: str) -> None:
+    """Keep a completion that broke a property in the project; where nothing can be written, nothing is kept."""
+    memory = subject.options.memory
+    if memory is None or text in remembered(subject, key):
+        return
+    line = json.dumps({"property": f"{subject.name}:{key}", "completion": text})
+    try:
+        make_folder(memory)
+        with (memory / FILE).open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+    except OSError:
+        return  # a full disk or a read-only folder: the example is found again the next time
 
 
 def reproduction(subject: RewardSubject, code: str) -> str:
@@ -147,4 +186,4 @@ def reproduction(subject: RewardSubject, code: str) -> str:
     return f"To find it again: {command} (seed {subject.options.seed})."
 
 
-__all__ = ["BATCH", "Search", "example_database", "falsify", "reproduction", "shrink"]
+__all__ = ["BATCH", "Search", "falsify", "remember", "remembered", "reproduction", "shrink"]

@@ -7,7 +7,6 @@ report only their own. Calls are made in fresh processes where an earlier call c
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -37,7 +36,10 @@ CLOCKS = (61.0, 86_400.0 * 3 + 3_600.0 * 7 + 1.0)
 
 @dataclass(frozen=True)
 class Steadiness:
-    """What was found: the cause, and the row that shows it with its two scores; `cause` is None where nothing moved."""
+    """What was found: the cause, and the row that shows it with its two scores; `cause` is None where nothing moved.
+
+    `varies` says that the reward declares itself not deterministic, so that no two calls can be compared.
+    """
 
     cause: Cause | None = None
     row: int | None = None
@@ -45,17 +47,19 @@ class Steadiness:
     then: float | None = None
     moved: int = 0
     tried: int = 0
-    note: str = ""
+    varies: bool = False
 
     @property
     def reliable(self) -> bool:
         """Whether a score says something about the completion alone, so that other checks can compare scores."""
-        return self.cause in (None, "group", "extra", "copies")
+        return not self.varies and self.cause in (None, "group", "extra", "copies")
 
 
 def read_steadiness(subject: RewardSubject) -> Steadiness:
     """Call the reward over some rows in several ways; stops at the first that moves a score."""
     rows = _rows(subject)
+    if not subject.description.entry.deterministic:
+        return Steadiness(varies=True)
     if not rows:
         return Steadiness()
     subject.bench.renew()
@@ -98,27 +102,19 @@ class _Calls:
         """Scores along `rows`: NaN where there is none, and in rows that failed."""
         return plain_scores(self.subject.call(rows, columns=columns))
 
-    @functools.cached_property
-    def deterministic(self) -> bool:
-        """Whether the reward claims to be."""
-        return self.subject.description.entry.deterministic
-
     def compare(
         self,
         cause: Cause,
         first: npt.NDArray[np.float64],
         then: npt.NDArray[np.float64],
         rows: Sequence[int],
-        note: str = "",
     ) -> Steadiness | None:
         """The finding where the same rows have other scores; the one with the shortest text shows it."""
         moved = [place for place in range(len(rows)) if differ(first[place], then[place])]
         if not moved:
             return None
         place = min(moved, key=lambda p: (len(self.subject.text(rows[p])), p))
-        return Steadiness(
-            cause, rows[place], float(first[place]), float(then[place]), len(moved), len(rows), note
-        )
+        return Steadiness(cause, rows[place], float(first[place]), float(then[place]), len(moved), len(rows))
 
 
 _Look = Callable[[_Calls, npt.NDArray[np.float64]], "Steadiness | None"]
@@ -155,8 +151,6 @@ def _rows(subject: RewardSubject) -> list[int]:
 
 def _repeats(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:
     """The same call again, in this process and in fresh ones."""
-    if not calls.deterministic:
-        return None
     rows = calls.rows
     cheap = calls.subject.base.seconds < 0.2
     again = [calls.scores(rows) for _ in range(REPEATS * 2 if cheap else 2)]
@@ -172,7 +166,7 @@ def _repeats(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None
 
 def _clocks(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:
     """The same call at other times of day."""
-    if not calls.deterministic or "time" not in calls.subject.source.text:
+    if "time" not in calls.subject.source.text:
         return None
     seen = calls.subject.probe("at_other_times", 2 * len(calls.rows), rows=calls.rows, seconds=list(CLOCKS))
     for scores, status in seen or []:
@@ -196,15 +190,13 @@ def _other_order(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | 
     then = calls.scores([rows[place] for place in backwards])
     turned = np.full(len(rows), np.nan)
     turned[backwards] = then
-    if not calls.deterministic:
-        return None
     return calls.compare("order", first, turned, rows)
 
 
 def _between(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:
     """The rows again after a call with other completions of the same prompts: A, B, A."""
     rows = calls.rows
-    if calls.by_group or not calls.deterministic or len(rows) < 3:
+    if calls.by_group or len(rows) < 3:
         return None
     calls.scores(list(reversed(rows[1:])))
     return calls.compare("state", first, calls.scores(rows), rows)
@@ -213,7 +205,7 @@ def _between(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None
 def _alone(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:
     """Each row by itself, and each group by itself."""
     rows = calls.rows
-    if not calls.deterministic or len(rows) < 2:
+    if len(rows) < 2:
         return None
     names = list(dict.fromkeys(calls.groups[row] for row in rows))
     for name in names[:4] if len(names) > 1 else []:
@@ -237,7 +229,7 @@ def _alone(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:
 def _remembered(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:
     """Rows that are the first of their process: a score kept under the prompt alone would have hidden theirs."""
     rows = calls.rows
-    if calls.by_group or not calls.deterministic or calls.subject.base.seconds > 1.0:
+    if calls.by_group or calls.subject.base.seconds > 1.0:
         return None
     seen: set[str] = set()
     later: list[int] = []
@@ -257,7 +249,7 @@ def _remembered(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | N
 def _copies(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:
     """Every row twice in one call."""
     rows = calls.rows
-    if calls.by_group or not calls.deterministic:
+    if calls.by_group:
         return None
     doubled = calls.scores([row for row in rows for _ in range(2)])
     found = calls.compare("copies", doubled[0::2], doubled[1::2], rows)
@@ -270,7 +262,7 @@ def _copies(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:
 
 def _extra_column(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:
     """A column more, as other data sets have it."""
-    if not calls.deterministic or not calls.subject.description.signature.keywords:
+    if not calls.subject.description.signature.keywords:
         return None
     extra = {"data_source_note": [f"note {place}" for place in range(len(calls.rows))]}
     return calls.compare("extra", first, calls.scores(calls.rows, columns=extra), calls.rows)

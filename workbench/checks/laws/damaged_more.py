@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.answer_form import gold_text
 from workbench.checks.check import RewardCheck, number
 from workbench.checks.finding import Cost, Finding
-from workbench.checks.properties import falsify, reproduction, shrink
+from workbench.checks.properties import falsify, remember, reproduction, shrink
 from workbench.checks.subject import RewardSubject
 from workbench.checks.trials import score_texts
 from workbench.mutations import OPERATIONS, Material, mutate
@@ -57,10 +57,11 @@ class DamagedMore(RewardCheck):
         def broken(items: Sequence[tuple[int, str]]) -> list[bool]:
             return [score > top + margin for score in score_texts(subject, items)]
 
-        found = falsify(subject, _damaged(starts), broken, key="damaged", seconds=1.0)
+        found = falsify(subject, _damaged(starts), broken, key="damaged", rows=list(starts), seconds=1.0)
         if found is None:
             return
         row, text = shrink(found, broken)
+        remember(subject, "damaged", text)
         score = score_texts(subject, [(row, text)])[0]
         gold = f" (the answer is {gold_text(task.golds[row])})" if task.column and row in task.golds else ""
         yield self.finding(

@@ -10,7 +10,7 @@ from rewards.contract import CallResult, Status
 from workbench.checks.check import RewardCheck, number
 from workbench.checks.finding import Cost, Finding, Severity
 from workbench.checks.laws.drawing import rows_and_texts
-from workbench.checks.properties import falsify, reproduction, shrink
+from workbench.checks.properties import falsify, remember, reproduction, shrink
 from workbench.checks.subject import RewardSubject, reason_of
 
 
@@ -32,7 +32,7 @@ class MutatedFails(RewardCheck):
     name = "mutated-fails"
     severity = "error"
     summary = "a changed sample makes the reward raise, or score no finite number in range"
-    cost = Cost.STOPS
+    cost = Cost.HAMPERS  # where a check of the contract tells the same matter, that one speaks
     quick = False
 
     def run(self, subject: RewardSubject) -> Iterable[Finding]:
@@ -58,9 +58,12 @@ class MutatedFails(RewardCheck):
             early = [item for item, result in results.items() if fails(*result)]
             found = min(early, key=lambda item: len(item[1])) if early else None
             if found is None and fails is _raised:
-                found = falsify(subject, rows_and_texts(subject), broken, key="fails", seconds=1.2)
+                found = falsify(
+                    subject, rows_and_texts(subject), broken, key="fails", rows=subject.few(12), seconds=1.2
+                )
             if found is not None:
                 row, text = shrink(found, broken, seconds=0.4)
+                remember(subject, "fails", text)
                 yield self._tell(subject, row, text, *results[(row, text)])
 
     def _tell(

@@ -8,7 +8,7 @@ from typing import Any
 from workbench.checks.check import RewardCheck
 from workbench.checks.finding import Cost, Finding
 from workbench.checks.laws.drawing import rows_and_texts
-from workbench.checks.properties import falsify, reproduction, shrink
+from workbench.checks.properties import falsify, remember, reproduction, shrink
 from workbench.checks.subject import RewardSubject
 
 
@@ -62,7 +62,12 @@ class OwnLaw(RewardCheck):
         found = min(shown, key=lambda item: len(item[1])) if shown else None
         if found is None and not subject.options.quick:
             found = falsify(
-                subject, rows_and_texts(subject), broken, key=f"law:{law['name']}", examples=law["examples"]
+                subject,
+                rows_and_texts(subject),
+                broken,
+                key=f"law:{law['name']}",
+                rows=subject.few(12),
+                examples=law["examples"],
             )
         if found is None:
             return
@@ -74,6 +79,7 @@ class OwnLaw(RewardCheck):
             ],
         )
         reason = why[(row, text)] or why[found]
+        remember(subject, f"law:{law['name']}", text)
         says = f" ({law['says']})" if law["says"] else ""
         yield self.finding(
             f"{subject.name} breaks the law {law['name']}{says}: {reason.removeprefix('! ')}."

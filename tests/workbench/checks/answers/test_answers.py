@@ -1,0 +1,224 @@
+"""Right and wrong forms of an answer."""
+
+import pytest
+
+HEAD = """
+import re
+from fractions import Fraction
+
+def text_of(completion):
+    return completion[-1]["content"]
+
+def answer_of(text):
+    found = re.findall(r"<answer>(.*?)</answer>", text, re.DOTALL)
+    return found[-1].strip() if found else ""
+
+def number(text):
+    text = text.strip().replace("\\u2212", "-").replace("$", "").rstrip(".")
+    text = text.replace(",", "") if re.fullmatch(r"[-+]?\\d{1,3}(,\\d{3})+(\\.\\d+)?", text) else text
+    whole = re.fullmatch(r"([-+]?)(\\d+) (\\d+)/(\\d+)", text)
+    if whole:
+        sign, units, top, bottom = whole.groups()
+        value = int(units) + Fraction(int(top), int(bottom))
+        return -value if sign == "-" else value
+    scale = 100 if text.endswith("%") else 1
+    try:
+        return Fraction(text.rstrip("%")) / scale
+    except (ValueError, ZeroDivisionError):
+        return None
+"""
+
+
+def reward(expression: str) -> str:
+    """A reward of one expression over `t` (the text), `s` (the answer said) and `a` (the ground truth)."""
+    return HEAD + (
+        "\ndef reward(completions, answer, **kwargs):\n    scores = []\n    for c, a in zip(completions, answer):\n"
+        "        t = text_of(c)\n        s = answer_of(t)\n"
+        f"        scores.append(float({expression}))\n    return scores\n"
+    )
+
+
+GOLDS = ("1250", "-3", "7.5", "42")
+
+
+def rows(golds=GOLDS, form="<answer>{}</answer>"):
+    made = []
+    for place, gold in enumerate(golds):
+        for text, label in [
+            (f"Sum up.\n{form.format(gold)}", "right"),
+            (f"Sum up.\n{form.format('17')}", "wrong"),
+        ]:
+            made.append(
+                {
+                    "prompt": [{"role": "user", "content": f"What is task {place}?"}],
+                    "completion": [{"role": "assistant", "content": text}],
+                    "answer": gold,
+                    "label": label,
+                }
+            )
+    return made
+
+
+SOUND = reward("number(s) is not None and number(s) == number(a)")
+DECLARED = 'kind = "correctness"\nrange = [0.0, 1.0]'
+
+
+@pytest.mark.parametrize("declare", ["", DECLARED])
+def test_a_sound_reward_raises_no_alarm(check, declare):
+    assert check(SOUND, "RW4", rows=rows(), declare=declare) == []
+
+
+def test_refused_forms_are_told_in_one_finding(check):
+    [finding] = check(reward("s == a"), "RW4", rows=rows(), declare=DECLARED)
+    assert (finding.check, finding.severity) == ("RW402", "warning")
+    for form in (
+        "with trailing zeros",
+        "with thousands separators",
+        "with a typographic minus",
+        "as a fraction",
+    ):
+        assert form in finding.message
+    assert finding.evidence.got == 0.0
+    assert finding.evidence.expected == 1.0
+    assert finding.count == 4
+
+
+def test_a_line_break_after_the_tag_is_no_other_answer(check):
+    source = SOUND.replace(", re.DOTALL", "")
+    [finding] = check(source, "RW402", rows=rows(), declare=DECLARED)
+    assert "on a line of its own" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        ("a in s", "(ten times as large)"),
+        ("bool(s) and s in a", "'1' for '1250'"),
+        ("s and number(s) is not None and abs(number(s) - number(a)) <= abs(number(a)) / 5", "for"),
+        (
+            "s and number(s) is not None and int(number(s)) == int(number(a))",
+            "'7' for '7.5' (without its decimal places)",
+        ),
+        ("s and number(s) is not None and abs(number(s)) == abs(number(a))", "for"),
+    ],
+)
+def test_near_misses_are_not_paid(check, expression, said):
+    [finding] = check(reward(expression), "RW403", rows=rows(), declare=DECLARED)
+    assert finding.severity == "error"
+    assert said in finding.message
+    assert finding.evidence.got == 1.0
+
+
+def test_a_small_tolerance_is_left_alone(check):
+    source = reward("s and number(s) is not None and abs(number(s) - number(a)) <= abs(number(a)) / 1000")
+    assert check(source, "RW403", rows=rows(), declare=DECLARED) == []
+
+
+def test_a_ground_truth_that_cannot_be_read_is_told_with_its_rows(check):
+    made = rows((*GOLDS, "1,300"))
+    source = reward("s.isascii() and number(s) is not None and ',' not in a and number(s) == number(a)")
+    [finding] = check(source, "RW401", rows=made, declare=DECLARED)
+    assert "does not pay the right answer in 1 of 5 rows: the ground truth '1,300'" in finding.message
+    assert finding.evidence.expected == "at least 1, as other right samples"
+
+
+def test_a_form_that_the_data_do_not_use_is_named(check):
+    source = reward("'####' in t and t.rpartition('#### ')[2].strip() == a")
+    [finding] = check(source, "RW401", rows=rows(), declare=DECLARED)
+    assert "it reads the answer as #### ..., and the data write it as '<answer>" in finding.message
+
+
+def test_a_reward_that_never_reads_the_ground_truth_is_told(check):
+    source = (
+        HEAD
+        + """
+SOLUTIONS = {"0": "1250", "1": "-3", "2": "7.5", "3": "42"}
+
+def reward(prompts, completions, answer, **kwargs):
+    return [float(answer_of(text_of(c)) == SOLUTIONS[p[-1]["content"][-2]]) for p, c in zip(prompts, completions)]
+"""
+    )
+    [finding] = check(source, "RW404", rows=rows(), declare=DECLARED)
+    assert "does not look at 'answer'" in finding.message
+
+
+def test_the_column_that_is_compared_instead_is_named(check):
+    made = [{**row, "number": str(100 + place)} for place, row in enumerate(rows())]
+    source = (
+        reward("s == a")
+        .replace("answer, **kwargs", "number, **kwargs")
+        .replace("zip(completions, answer)", "zip(completions, number)")
+    )
+    source = source.replace("def number(text)", "def value(text)").replace("number(", "value(")
+    [finding] = check(source, "RW405", rows=made, declare=DECLARED)
+    assert "compares with the column 'number', and the right samples answer with 'answer'" in finding.message
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["re.search(r'<answer>(.*?)</answer>', t, re.S)", "re.search(r'<answer>(.*)</answer>', t, re.S)"],
+)
+def test_a_corrected_answer_counts(check, pattern):
+    source = reward(f"({pattern} or ['', ''])[1].strip() == a")
+    [finding] = check(source, "RW406", rows=rows(), declare=DECLARED)
+    assert finding.message.startswith(
+        "reward refuses a right answer after a wrong one: it earns 0, and 1 without"
+    )
+    assert finding.evidence.completion[-1]["content"].count("<answer>") == 2
+
+
+def test_a_maximum_that_nobody_reaches_is_told(check):
+    [finding] = check(reward("0.9 * (s == a)"), "RW408", rows=rows(), declare=DECLARED)
+    assert (
+        finding.message == "reward never pays its declared maximum 1: the best of 4 right samples gets 0.9."
+    )
+    assert check(reward("s == a"), "RW408", rows=rows(), declare=DECLARED) == []
+
+
+def test_letters_in_brackets_and_bold_lines_are_the_same_answer(check):
+    made = rows(("A", "C", "B"), form="Answer: {}")
+    made = [
+        {
+            **row,
+            "completion": [
+                {"role": "assistant", "content": row["completion"][0]["content"].replace("17", "D")}
+            ],
+        }
+        for row in made
+    ]
+    source = reward("t.strip().rpartition(chr(10))[2] == f'Answer: {a}'")
+    [finding] = check(source, "RW402", rows=made, declare=DECLARED)
+    for form in ("with the letter in brackets", "in bold", "with a final full stop"):
+        assert form in finding.message
+
+
+def test_records_are_compared_as_records(check):
+    made = []
+    for place, record in enumerate([{"name": "Ana", "age": 31}, {"name": "Bo", "age": 4}]):
+        text = f'{{"name": "{record["name"]}", "age": {record["age"]}}}'
+        for said, label in [(text, "right"), ('{"name": "Zoe", "age": 99}', "wrong")]:
+            made.append(
+                {
+                    "prompt": [{"role": "user", "content": f"Extract record {place}."}],
+                    "completion": [{"role": "assistant", "content": said}],
+                    "answer": record,
+                    "label": label,
+                }
+            )
+    source = """
+    import json
+
+    def reward(completions, answer, **kwargs):
+        scores = []
+        for c, want in zip(completions, answer):
+            try:
+                got = json.loads(c[-1]["content"])
+            except ValueError:
+                got = None
+            scores.append(float(isinstance(got, dict) and bool(got) and all(want.get(k) == v for k, v in got.items())))
+        return scores
+    """
+    found = {finding.check: finding for finding in check(source, "RW4", rows=made, declare=DECLARED)}
+    assert set(found) == {"RW402", "RW403"}
+    assert "in a JSON fence" in found["RW402"].message
+    assert "with its name alone" in found["RW403"].message or "without its" in found["RW403"].message

@@ -1,0 +1,169 @@
+"""Two calls over the same rows: each cause is told by its own check, and by no other."""
+
+import pytest
+
+ONE_CAUSE = {
+    "RW201": """
+    import random
+
+    def reward(completions, **kwargs):
+        return [random.random() for _ in completions]
+    """,
+    "RW203": """
+    SEEN = []
+
+    def reward(completions, **kwargs):
+        SEEN.append(1)
+        return [len(SEEN) / 100 for _ in completions]
+    """,
+    "RW204": """
+    def reward(completions, **kwargs):
+        sizes = [len(c[-1]["content"]) for c in completions]
+        return [size / max(sizes) for size in sizes]
+    """,
+    "RW205": """
+    def reward(completions, answer, **kwargs):
+        return [float(answer[0] in c[-1]["content"]) for c in completions]
+    """,
+    "RW206": """
+    def reward(completions, **kwargs):
+        seen, scores = set(), []
+        for c in completions:
+            text = c[-1]["content"]
+            scores.append(0.0 if text in seen else len(text) / 100)
+            seen.add(text)
+        return scores
+    """,
+}
+
+
+@pytest.mark.parametrize("code", sorted(ONE_CAUSE))
+def test_each_cause_is_told_once_by_its_own_check(check, code):
+    rows = None
+    if code == "RW206":  # no two samples are alike, so that only copies show it
+        rows = [
+            {
+                "prompt": [{"role": "user", "content": "Go."}],
+                "completion": [{"role": "assistant", "content": "a" * n}],
+            }
+            for n in (3, 8, 11, 20)
+        ]
+        [finding] = [f for f in check(ONE_CAUSE[code], "RW20", rows=rows) if f.at_least("warning")]
+    else:
+        [finding] = [f for f in check(ONE_CAUSE[code], "RW20") if f.at_least("warning")]
+    assert finding.check == code
+    assert finding.severity == "error"
+    first, then = finding.evidence.got
+    assert first != then
+    assert finding.evidence.completion is not None
+
+
+def test_healthy_reward_is_steady(check, healthy):
+    assert check(healthy, "RW20") == []
+
+
+def test_the_clock_decides(check):
+    source = """
+    import time
+
+    def reward(completions, **kwargs):
+        return [0.1 * (int(time.time() / 60) % 3) for _ in completions]
+    """
+    [finding] = check(source, "RW201")
+    assert "at another time of day" in finding.message
+
+
+def test_the_clock_of_datetime_decides(check):
+    source = """
+    from datetime import datetime
+    import time
+
+    def reward(completions, **kwargs):
+        return [float(datetime.now().day % 2) + float(datetime.now().hour % 3) for _ in completions]
+    """
+    [finding] = check(source, "RW201")
+    assert finding.cause == "RW201:clock"
+
+
+def test_chance_that_is_declared_is_left_alone(check):
+    assert check(ONE_CAUSE["RW201"], "RW20", declare="deterministic = false") == []
+
+
+def test_a_bounded_cache_of_a_pure_function_is_left_alone(check):
+    source = """
+    import functools
+
+    @functools.lru_cache(maxsize=4)
+    def size(text):
+        return len(text) / 100
+
+    def reward(completions, **kwargs):
+        return [size(c[-1]["content"]) for c in completions]
+    """
+    assert check(source, "RW20") == []
+
+
+def test_a_score_kept_under_the_prompt_alone_is_told(check):
+    source = """
+    CACHE = {}
+
+    def reward(prompts, completions, answer, **kwargs):
+        scores = []
+        for p, c, a in zip(prompts, completions, answer):
+            scores.append(CACHE.setdefault(str(p), float(f"<answer>{a}</answer>" in c[-1]["content"])))
+        return scores
+    """
+    [finding] = check(source, "RW20")
+    assert finding.check in ("RW203", "RW205")
+
+
+def test_comparing_the_completions_of_a_prompt_is_told_as_information_unless_declared(check):
+    source = """
+    def reward(prompts, completions, **kwargs):
+        texts = [c[-1]["content"] for c in completions]
+        scores = []
+        for p, t in zip(prompts, texts):
+            best = max(len(o) for q, o in zip(prompts, texts) if q == p)
+            scores.append(len(t) / best)
+        return scores
+    """
+    [finding] = check(source, "RW20")
+    assert (finding.check, finding.severity) == ("RW204", "info")
+    assert check(source, "RW20", declare='scope = "group"') == []
+    [finding] = check(source, "RW20", declare='scope = "row"')
+    assert (finding.check, finding.severity) == ("RW204", "error")
+
+
+def test_a_group_reward_that_looks_at_other_prompts_is_told(check):
+    [finding] = check(ONE_CAUSE["RW204"], "RW20", declare='scope = "group"')
+    assert finding.check == "RW204"
+    assert "its own group" in finding.message
+
+
+def test_a_column_more_changes_the_scores(check):
+    source = """
+    def reward(completions, **kwargs):
+        return [len(kwargs) / 10 for _ in completions]
+    """
+    [finding] = check(source, "RW20")
+    assert (finding.check, finding.severity) == ("RW207", "warning")
+    assert "data_source_note" in finding.message
+
+
+def test_scores_that_depend_on_the_hash_seed_are_told(check):
+    source = """
+    def reward(completions, **kwargs):
+        return [(hash(c[-1]["content"]) % 1000) / 1000 for c in completions]
+    """
+    [finding] = check(source, "RW202")
+    assert finding.severity == "error"
+    assert "PYTHONHASHSEED=" in finding.message
+
+
+def test_membership_in_a_set_is_no_order(check):
+    source = """
+    def reward(completions, **kwargs):
+        known = {"It", "Count", "<answer>4</answer>"}
+        return [sum(word in known for word in c[-1]["content"].split()) / 10 for c in completions]
+    """
+    assert check(source, "RW202") == []

@@ -1,0 +1,108 @@
+"""What the samples say about a reward's task."""
+
+import pytest
+
+from workbench.checks.bench import Bench
+from workbench.checks.subject import Options, RewardSubject
+
+
+@pytest.fixture
+def task_of(project, samples, runner):
+    """The task of a source's only reward: `task_of(source, rows=..., labels=..., declare=...)`."""
+    open_benches = []
+
+    def read(source, *, rows=None, declare="", names="reward", assume=False, **shape):
+        target, read = project(source, declare=declare, names=names), samples(rows, **shape)
+        batch = read.batch()
+        bench = Bench(runner, target, batch)
+        open_benches.append(bench)
+        [described] = bench.description.rewards
+        return RewardSubject(described, bench, read, batch, Options(assume_kinds=assume)).task
+
+    yield read
+    for bench in open_benches:
+        bench.close()
+
+
+def test_labels_and_the_ground_truth_show_correctness(task_of, healthy):
+    task = task_of(healthy)
+    assert (task.kind, task.how, task.column) == ("correctness", "shown", "answer")
+    assert [case.slot.form for case in task.cases] == ["tag:answer", "tag:answer"]
+    assert [(case.full, case.floor) for case in task.cases] == [(1.0, 0.0), (1.0, 0.0)]
+    assert task.tags == ("answer",)
+
+
+def test_a_declared_kind_is_taken_at_its_word(task_of, healthy):
+    task = task_of(healthy, declare='kind = "format"', names="correct")
+    assert (task.kind, task.how) == ("format", "declared")
+
+
+def test_without_labels_a_name_only_suggests(task_of, healthy):
+    task = task_of(healthy, labels=False)
+    assert (task.kind, task.suggested, task.cases) == (None, "correctness", ())
+
+
+def test_assumed_kinds_count_as_declared(task_of, healthy):
+    task = task_of(healthy, labels=False, assume=True)
+    assert (task.kind, task.how) == ("correctness", "assumed")
+    assert len(task.right) == 4
+
+
+def test_declared_correctness_needs_no_labels(task_of, healthy):
+    task = task_of(healthy, labels=False, declare='kind = "correctness"', names="correct")
+    assert len(task.cases) == 2
+    assert len(task.wrong) == 2
+
+
+def test_a_constant_reward_has_no_cases(task_of):
+    task = task_of("def reward(completions, answer, **kwargs): return [1.0 for _ in completions]")
+    assert task.cases == ()
+
+
+def test_columns_taken_out_of_the_keywords_are_read(task_of):
+    task = task_of(
+        """
+        def reward(completions, **kwargs):
+            return [float(f"<answer>{a}</answer>" in c[-1]["content"]) for c, a in zip(completions, kwargs["answer"])]
+        """
+    )
+    assert (task.kind, task.column) == ("correctness", "answer")
+
+
+def test_marks_that_only_right_samples_have_show_a_layout(task_of):
+    task = task_of(
+        """
+        def reward(completions, **kwargs):
+            return [float("<answer>" in c[-1]["content"]) for c in completions]
+        """
+    )
+    assert (task.kind, task.marks) == ("format", ("tags",))
+
+
+def test_a_column_of_numbers_that_tells_the_length_shows_length(task_of):
+    rows = [
+        {
+            "prompt": [{"role": "user", "content": f"About {n} words."}],
+            "completion": [{"role": "assistant", "content": " ".join(["word"] * words)}],
+            "size": n,
+            "label": label,
+        }
+        for n in (10, 20)
+        for words, label in ((n, "right"), (2, "wrong"))
+    ]
+    task = task_of(
+        """
+        def reward(completions, size, **kwargs):
+            return [min(1.0, len(c[-1]["content"].split()) / n) for c, n in zip(completions, size)]
+        """,
+        rows=rows,
+    )
+    assert (task.kind, task.how) == ("length", "shown")
+
+
+def test_a_reward_that_only_takes_away_is_a_penalty(task_of):
+    task = task_of(
+        "def reward(completions, **kwargs): return [-float('know' in c[-1]['content']) for c in completions]",
+        declare='kind = "style"',
+    )
+    assert task.penalty
