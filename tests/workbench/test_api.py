@@ -254,6 +254,7 @@ def test_a_rewards_file_in_the_current_folder_does_not_stand_in_the_way(tmp_path
         "def long(completions, **_):\n    return [float(len(c)) for c in completions]\n"
     )
     call = "print(workbench.score('rewards.py', ['abc']).table.totals.tolist())"
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
     for code, said in (
         (f"import workbench; {call}", "[3.0]"),
         (
@@ -262,7 +263,7 @@ def test_a_rewards_file_in_the_current_folder_does_not_stand_in_the_way(tmp_path
         ),
     ):
         done = subprocess.run(
-            [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+            [sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
         )
         assert said in done.stdout, done.stderr
 

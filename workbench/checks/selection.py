@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rewards.errors import UsageError
+from workbench.checks.answers.empty_gold import EmptyGold
 from workbench.checks.answers.equal_forms import EqualForms
 from workbench.checks.answers.gold_ignored import GoldIgnored
 from workbench.checks.answers.gold_unpaid import GoldUnpaid
@@ -49,6 +50,7 @@ from workbench.checks.exploits.either_or import EitherOr
 from workbench.checks.exploits.empty_paid import EmptyPaid
 from workbench.checks.exploits.example_echo import ExampleEcho
 from workbench.checks.exploits.flattery import Flattery
+from workbench.checks.exploits.inside_words import InsideWords
 from workbench.checks.exploits.not_a_number import NotANumber
 from workbench.checks.exploits.other_row import OtherRow
 from workbench.checks.exploits.padding import Padding
@@ -139,6 +141,7 @@ CHECKS: dict[str, type[Check]] = {
         ExploitSearch,
         Scoreboard,
         ProgramExploit,
+        InsideWords,
         GoldUnpaid,
         EqualForms,
         NearMiss,
@@ -146,6 +149,7 @@ CHECKS: dict[str, type[Check]] = {
         WrongColumn,
         LastRefused,
         TopUnreached,
+        EmptyGold,
         Constant,
         DeadGroups,
     )
