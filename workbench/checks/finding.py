@@ -70,7 +70,7 @@ class Finding:
     """One matter found by one check in one reward (`reward` is None where it concerns the whole set).
 
     `count` says how many samples show it; `cause` tells equal matters apart and goes into the fingerprint;
-    `cost` orders findings; `waived` is the user's reason for accepting it.
+    `cost` orders findings; `waived` is the user's reason for accepting it; `known` says that a baseline has it.
     """
 
     check: str
@@ -85,6 +85,12 @@ class Finding:
     line: int | None = None
     count: int = 1
     waived: str | None = None
+    known: bool = False
+
+    @property
+    def accepted(self) -> bool:
+        """True where it fails nothing: it was waived, or the baseline has it."""
+        return self.waived is not None or self.known
 
     @property
     def fingerprint(self) -> str:
@@ -97,7 +103,7 @@ class Finding:
         return SEVERITIES[self.severity] >= SEVERITIES[level]
 
     def to_json(self) -> dict[str, Any]:
-        """The fields of `check --format json`; `waived` is there only where the finding was waived."""
+        """The fields of `check --format json`; `waived` and `known` are there only where they hold."""
         shown: dict[str, Any] = {
             "check": self.check,
             "name": self.name,
@@ -111,14 +117,16 @@ class Finding:
         }
         if self.waived is not None:
             shown["waived"] = self.waived
+        if self.known:
+            shown["known"] = True
         return shown
 
 
 def order(findings: Iterable[Finding]) -> list[Finding]:
-    """Findings with what costs most to train on first; waived ones last."""
+    """Findings with what costs most to train on first; waived and known ones last."""
     return sorted(
         findings,
-        key=lambda f: (f.waived is not None, -SEVERITIES[f.severity], f.cost, f.check, -f.count, f.cause),
+        key=lambda f: (f.accepted, -SEVERITIES[f.severity], f.cost, f.check, -f.count, f.cause),
     )
 
 

@@ -26,6 +26,21 @@ class Skipped:
 
 
 @dataclass(frozen=True)
+class Proved:
+    """What a seal showed of a set that has not changed since, so that only added rows have to be looked at.
+
+    `pairs` are checks and rewards, `(code, reward)`, that found nothing on the rows of the seal. They look at `rows` of
+    the samples alone: the `new` ones, and some sealed ones beside them for comparison; at none where nothing is new.
+    """
+
+    pairs: frozenset[tuple[str, str]]
+    rows: tuple[int, ...]
+    new: int
+    sealed: int
+    created: str = ""
+
+
+@dataclass(frozen=True)
 class RewardReport:
     """One reward's findings, what costs most first."""
 
@@ -39,7 +54,8 @@ class Report:
 
     `rewards` has an entry for each reward, `findings` those that concern the set; `ran` are the codes and
     versions of the checks that ran; `durations` are seconds by code; `rows` is the number of samples, `right`
-    and `wrong` how many of them are labelled so (hack counts as wrong).
+    and `wrong` how many of them are labelled so (hack counts as wrong); `notes` are to be shown; `proved` is what a
+    seal already showed.
     """
 
     target: str
@@ -57,6 +73,7 @@ class Report:
     wrong: int = 0
     durations: dict[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    proved: Proved | None = None
 
     @property
     def all_findings(self) -> list[Finding]:
@@ -65,8 +82,8 @@ class Report:
 
     @property
     def standing(self) -> list[Finding]:
-        """Unwaived findings at or above `fail_on`."""
-        return [f for f in self.all_findings if f.waived is None and f.at_least(self.fail_on)]
+        """Findings at or above `fail_on` that are neither waived nor in the baseline."""
+        return [f for f in self.all_findings if not f.accepted and f.at_least(self.fail_on)]
 
     @property
     def verdict(self) -> Literal["pass", "fail"]:

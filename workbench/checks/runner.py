@@ -7,34 +7,31 @@ becomes an entry under `skipped`, and the others still run. The user's code only
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rewards.errors import RewardWorkbenchError
-from workbench.checks.bench import Bench
+from rewards.targets import did_you_mean
 from workbench.checks.check import Check, RewardCheck, SetCheck
 from workbench.checks.finding import Finding, merge
-from workbench.checks.report import Report, RewardReport, Skipped
+from workbench.checks.report import Proved, Report, RewardReport, Skipped
+from workbench.checks.selection import CHECKS
 from workbench.checks.selection import select as select_checks
-from workbench.checks.subject import Options, RewardSubject, SetSubject
+from workbench.checks.session import NOT_CONCERNED, Outcome, Session, why_held
+from workbench.checks.subject import Options
 from workbench.versions import FOLDER
 
 if TYPE_CHECKING:
     from rewards.contract import Batch
     from rewards.manifest import Manifest, Waiver
-    from rewards.rewardset import SetDescription
     from rewards.running import Runner
     from workbench.samples.records import Samples
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of a reward, checks done and checks to do."""
-
-NO_SAMPLES = "no samples: add --samples FILE"
 
 
 def run_checks(
@@ -50,6 +47,7 @@ def run_checks(
     progress: Progress | None = None,
     runner: Runner | None = None,
     batch: Batch | None = None,
+    proved: Proved | None = None,
 ) -> Report:
     """Check every reward of a target, and the set.
 
@@ -63,6 +61,7 @@ def run_checks(
         progress: told after each check.
         runner: starts the workers; default: one of its own.
         batch: the rows of `samples` with token ids of a tokenizer; default: `samples.batch()`.
+        proved: what need not be looked at again, because a seal says so (`workbench.sealing.proved_by`).
 
     Raises:
         UsageError: a selected code does not exist.
@@ -72,30 +71,45 @@ def run_checks(
     checks = select_checks(select, ignore)
     manifest = manifest_of(target)
     settings = manifest.check if manifest else None
-    options = Options(
+    options = options_of(manifest, quick=quick, seed=seed, examples=examples, assume_kinds=assume_kinds)
+    if samples is not None and len(samples):
+        batch = batch if batch is not None else samples.batch()
+    else:
+        samples = batch = None
+    with _runner(runner) as workers, contextlib.ExitStack() as stack:
+
+        def opened(part: Samples | None, rows: Batch | None) -> Session:
+            return stack.enter_context(contextlib.closing(Session(workers, target, part, rows, options)))
+
+        run = _Run(opened(samples, batch), progress)
+        if proved is not None and samples is not None and batch is not None and proved.rows:
+            run.narrow = opened(samples.take(proved.rows), batch.rows(proved.rows))
+        run.everything(checks, proved)
+    return run.report(
+        target,
+        settings.waive if settings else (),
+        fail_on=settings.fail_on if settings else "error",
+        seconds=time.perf_counter() - started,
+        proved=proved,
+    )
+
+
+def options_of(
+    manifest: Manifest | None,
+    *,
+    quick: bool = False,
+    seed: int | None = None,
+    examples: int | None = None,
+    assume_kinds: bool = False,
+) -> Options:
+    """How thorough a run is: as asked for, else as the manifest says, else as usual."""
+    settings = manifest.check if manifest else None
+    return Options(
         quick=quick,
         seed=seed if seed is not None else settings.seed if settings else 0,
         examples=examples if examples is not None else settings.examples if settings else 100,
         assume_kinds=assume_kinds,
         memory=_memory(manifest),
-    )
-    if samples is not None and len(samples):
-        batch = batch if batch is not None else samples.batch()
-    else:
-        samples = batch = None
-    with _runner(runner) as workers:
-        bench = Bench(workers, target, batch)
-        try:
-            run = _Run(bench, bench.description, samples, batch, options, progress)
-            run.everything(checks)
-        finally:
-            bench.close()
-    waivers = settings.waive if settings else ()
-    return run.report(
-        target,
-        waivers,
-        fail_on=settings.fail_on if settings else "error",
-        seconds=time.perf_counter() - started,
     )
 
 
@@ -127,134 +141,115 @@ def _runner(given: Runner | None) -> Iterator[Runner]:
 
 
 class _Run:
-    """One run: subjects, findings so far, and what was skipped."""
+    """One run: the session, findings so far, and what was skipped."""
 
-    def __init__(
-        self,
-        bench: Bench,
-        description: SetDescription,
-        samples: Samples | None,
-        batch: Batch | None,
-        options: Options,
-        progress: Progress | None,
-    ) -> None:
-        self.description = description
-        self.samples = samples
-        self.options = options
+    def __init__(self, session: Session, progress: Progress | None) -> None:
+        self.session = session
+        self.narrow: Session | None = None
+        """The rows that still have to be looked at by checks that were proved on the others."""
         self.progress = progress
-        alone = len(description.rewards) == 1
-        self.subjects = [
-            RewardSubject(reward, bench, samples, batch, options, alone) for reward in description.rewards
-        ]
-        self.set_subject = SetSubject(description, self.subjects, samples, batch, options)
         self.findings: list[Finding] = []
         self.skipped: list[Skipped] = []
         self.ran: dict[str, int] = {}
         self.durations: dict[str, float] = {}
 
-    def everything(self, checks: Sequence[type[Check]]) -> None:
+    def everything(self, checks: Sequence[type[Check]], proved: Proved | None) -> None:
         """All checks on each reward, then those of the set."""
         chosen = self._leave_out(checks)
         of_reward = [check() for check in chosen if issubclass(check, RewardCheck)]
-        of_set = [check() for check in chosen if issubclass(check, SetCheck)]
-        for subject in self.subjects:
-            uncallable = self._why_uncallable(subject)
-            held: list[str] = []
+        for reward in self.session.description.names:
+            held: dict[str, list[str]] = {}
             for done, check in enumerate(of_reward, 1):
-                if uncallable and check.needs == "samples" and check.code != "RW102":
-                    self.skipped.append(Skipped(check.code, uncallable, subject.name))
-                elif check.kinds is not None and not self._concerned(check, subject):
-                    held += (
-                        [check.code]
-                        if subject.task.suggested in check.kinds and not subject.task.kind
-                        else []
-                    )
-                else:
-                    self._one(check, functools.partial(check.run, subject), subject.name)
+                session = self.session
+                if proved is not None and (check.code, reward) in proved.pairs:
+                    if self.narrow is None:
+                        self.ran[check.code] = check.version
+                        continue
+                    session = self.narrow
+                outcome = session.of_reward(check, reward)
+                if outcome.held is not None:
+                    held.setdefault(outcome.held, []).append(check.code)
+                elif outcome.skipped != NOT_CONCERNED:
+                    self._take(check, outcome, reward)
                 if self.progress is not None:
-                    self.progress(subject.name, done, len(of_reward))
-            if held:
-                kind = subject.task.suggested
-                why = f'{len(held)} held back: looks like {kind}, not declared: kind = "{kind}", or --assume-kinds'
-                self.skipped += [Skipped(code, why, subject.name) for code in held]
-        callable_ones = [subject for subject in self.subjects if not self._why_uncallable(subject)]
-        self.set_subject.members = callable_ones
-        for of_all in of_set:
-            if len(callable_ones) < len(self.subjects) and of_all.needs == "samples":
-                self.skipped.append(Skipped(of_all.code, "a reward of the set cannot be called"))
-            else:
-                self._one(of_all, functools.partial(of_all.run, self.set_subject), None)
-
-    def _concerned(self, check: Check, subject: RewardSubject) -> bool:
-        """Whether the reward is of a kind that the check is about; a task that cannot be read is of none."""
-        try:
-            return check.kinds is None or subject.task.kind in check.kinds
-        except RewardWorkbenchError:
-            return False
+                    self.progress(reward, done, len(of_reward))
+            for kind, codes in held.items():
+                self.skipped += [Skipped(code, why_held(kind, codes), reward) for code in codes]
+        for of_set in chosen:
+            if issubclass(of_set, SetCheck):
+                check_of_set = of_set()
+                self._take(check_of_set, self.session.of_set(check_of_set), None)
 
     def _leave_out(self, checks: Sequence[type[Check]]) -> list[type[Check]]:
-        chosen = []
-        for check in checks:
-            if self.samples is None and check.needs == "samples":
-                self.skipped.append(Skipped(check.code, NO_SAMPLES))
-            elif self.options.quick and not check.quick:
-                self.skipped.append(Skipped(check.code, "left out by --quick"))
-            else:
-                chosen.append(check)
-        return chosen
+        reasons = {check: self.session.left_out(check) for check in checks}
+        self.skipped += [Skipped(check.code, why) for check, why in reasons.items() if why]
+        return [check for check, why in reasons.items() if not why]
 
-    def _why_uncallable(self, subject: RewardSubject) -> str | None:
-        """Why no call can work, so that the checks that need one would only repeat it."""
-        described = subject.description
-        if described.signature.problem is not None:
-            return "it cannot be called (RW101)"
-        if self.samples is not None and described.missing_columns(self.samples.columns):
-            return "it cannot be called without its column (RW102)"
-        if described.entry.cost == "paid":
-            return 'it is paid for (cost = "paid"), so it is not called'
-        if self.samples is not None and not subject.concerned:
-            return "its `when` holds for no sample"
-        return None
-
-    def _one(self, check: Check, run: Callable[[], Iterable[Finding]], reward: str | None) -> None:
-        began = time.perf_counter()
-        try:
-            self.findings += list(run())
+    def _take(self, check: Check, outcome: Outcome, reward: str | None) -> None:
+        if outcome.skipped is not None:
+            self.skipped.append(Skipped(check.code, outcome.skipped, reward))
+            if not outcome.seconds:
+                return
+        else:
+            self.findings += outcome.findings
             self.ran[check.code] = check.version
-        except RewardWorkbenchError as error:
-            self.skipped.append(Skipped(check.code, f"could not be run: {error}", reward))
-        self.durations[check.code] = self.durations.get(check.code, 0.0) + time.perf_counter() - began
+        self.durations[check.code] = self.durations.get(check.code, 0.0) + outcome.seconds
 
-    def report(self, target: str, waivers: Sequence[Waiver], *, fail_on: str, seconds: float) -> Report:
+    def report(
+        self,
+        target: str,
+        waivers: Sequence[Waiver],
+        *,
+        fail_on: str,
+        seconds: float,
+        proved: Proved | None,
+    ) -> Report:
         """The findings merged, waived and ordered."""
-        waived = [_waive(finding, waivers) for finding in merge(self.findings)]
-        labels = self.samples.labels if self.samples is not None else []
+        session = self.session
+        waived = [waive(finding, waivers) for finding in merge(self.findings)]
+        labels = session.samples.labels if session.samples is not None else []
         return Report(
             target=target,
-            description=self.description,
+            description=session.description,
             rewards=tuple(
-                RewardReport(subject.name, tuple(f for f in waived if f.reward == subject.name))
-                for subject in self.subjects
+                RewardReport(name, tuple(f for f in waived if f.reward == name))
+                for name in session.description.names
             ),
             findings=tuple(finding for finding in waived if finding.reward is None),
             skipped=tuple(self.skipped),
             ran=tuple(sorted(self.ran.items())),
             seconds=seconds,
             fail_on=fail_on,
-            quick=self.options.quick,
-            seed=self.options.seed,
+            quick=session.options.quick,
+            seed=session.options.seed,
             rows=len(labels),
             right=labels.count("right"),
             wrong=labels.count("wrong") + labels.count("hack"),
             durations=dict(sorted(self.durations.items())),
+            notes=tuple(_idle(waivers, waived, self.ran)),
+            proved=proved,
         )
 
 
-def _waive(finding: Finding, waivers: Sequence[Waiver]) -> Finding:
+def waive(finding: Finding, waivers: Sequence[Waiver]) -> Finding:
+    """The finding with the reason of the first waiver that is about it."""
     for waiver in waivers:
         if waiver.check == finding.check and waiver.reward in (None, finding.reward):
             return replace(finding, waived=waiver.reason)
     return finding
 
 
-__all__ = ["Progress", "manifest_of", "run_checks"]
+def _idle(waivers: Sequence[Waiver], findings: Sequence[Finding], ran: Mapping[str, int]) -> Iterator[str]:
+    """What to say of waivers that fit no finding: they would hide the next one."""
+    for waiver in waivers:
+        where = f" of reward '{waiver.reward}'" if waiver.reward else ""
+        if waiver.check not in CHECKS:
+            yield f"[check] waive: there is no check {waiver.check}{did_you_mean(waiver.check, CHECKS)}"
+        elif waiver.check in ran and all(
+            finding.check != waiver.check or waiver.reward not in (None, finding.reward)
+            for finding in findings
+        ):
+            yield f"[check] waive: nothing to waive, {waiver.check}{where} finds nothing; take the line out"
+
+
+__all__ = ["Progress", "manifest_of", "options_of", "run_checks", "waive"]

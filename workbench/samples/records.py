@@ -6,7 +6,7 @@ scores, what a training run recorded) is never passed to a reward.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -85,6 +85,26 @@ class Samples:
             completion_ids=[_token_ids(text, tokenizer) for text in self.completions] if tokenizer else [],
             columns={name: list(values) for name, values in self.columns.items()},
             groups=list(self.groups),
+        )
+
+    def take(self, rows: Sequence[int]) -> Samples:
+        """The samples with only these rows, in this order."""
+
+        def some(values: list[Any]) -> list[Any]:
+            return [values[row] for row in rows]
+
+        return replace(
+            self,
+            prompts=some(self.prompts),
+            completions=some(self.completions),
+            columns={name: some(values) for name, values in self.columns.items()},
+            groups=some(self.groups),
+            labels=some(self.labels),
+            expected=some(self.expected),
+            ids=some(self.ids),
+            steps=some(self.steps),
+            places=some(self.places),
+            recorded={name: some(values) for name, values in self.recorded.items()},
         )
 
     def step_rows(self) -> list[list[int]]:

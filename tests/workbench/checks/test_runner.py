@@ -3,7 +3,8 @@ import pytest
 from rewards.errors import LoadError, TargetError, WorkerError
 from workbench.checks.contract.names import Names
 from workbench.checks.contract.signature import CallRefused
-from workbench.checks.runner import NO_SAMPLES, run_checks
+from workbench.checks.runner import run_checks
+from workbench.checks.session import NO_SAMPLES
 from workbench.checks.selection import CHECKS
 
 TWO_FAULTS = """
