@@ -7,11 +7,13 @@ pieces of the text while it still does. Found examples are kept in the project a
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from unittest import mock
 from typing import TYPE_CHECKING
 
 from workbench.mutations import pieces
@@ -104,15 +106,33 @@ def falsify(
     )
     several = st.lists(strategy, min_size=1, max_size=BATCH)
     try:
-        find(
-            several,
-            breaks,
-            settings=chosen,
-            random=random.Random(options.seed),
-        )
+        with _no_constants_of_loaded_files():
+            find(
+                several,
+                breaks,
+                settings=chosen,
+                random=random.Random(options.seed),
+            )
     except (NoSuchExample, Unsatisfiable, Flaky, _Enough):
         pass  # `search.best` says what there is
     return search.best
+
+
+@contextlib.contextmanager
+def _no_constants_of_loaded_files() -> Iterator[None]:
+    """Keep Hypothesis from reading the source of every loaded local module for constants to draw.
+
+    In a checkout that takes most of a second, leaves a folder `.hypothesis`, and makes what is drawn depend on
+    what happens to be loaded. A release without this function draws as it likes.
+    """
+    from hypothesis.internal.conjecture import providers
+
+    none = getattr(providers, "Constants", None)
+    if none is None or not hasattr(providers, "_get_local_constants"):
+        yield
+        return
+    with mock.patch.object(providers, "_get_local_constants", none):
+        yield
 
 
 def shrink(

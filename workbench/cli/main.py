@@ -16,7 +16,7 @@ import typer
 
 from rewards.errors import RewardWorkbenchError
 
-COMMANDS = ("init", "serve", "score", "explain", "check", "label", "diff", "train", "doctor")
+COMMANDS = ("init", "serve", "score", "explain", "check", "label", "diff", "train", "doctor", "selftest")
 """Commands of this package, in the order of the help."""
 
 TRAINER_COMMANDS = {
