@@ -6,6 +6,7 @@ family, `RW104` a check.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Sequence
 
 from rewards.errors import UsageError
@@ -44,6 +45,7 @@ from workbench.checks.contract.undeclared_none import UndeclaredNone
 from workbench.checks.contract.unfilled_default import UnfilledDefault
 from workbench.checks.contract.wrong_length import WrongLength
 from workbench.checks.contract.wrong_type import WrongType
+from workbench.checks.evidence.unpinned import Unpinned
 from workbench.checks.exploits.all_candidates import AllCandidates
 from workbench.checks.exploits.constant_answer import ConstantAnswer
 from workbench.checks.exploits.either_or import EitherOr
@@ -77,6 +79,9 @@ from workbench.checks.laws.repetition_pays import RepetitionPays
 from workbench.checks.laws.state_kept import StateKept
 from workbench.checks.laws.truncated_more import TruncatedMore
 from workbench.checks.laws.undeclared_column import UndeclaredColumn
+from workbench.checks.robustness.hostile_text import HostileText
+from workbench.checks.robustness.slow_growth import SlowGrowth
+from workbench.checks.robustness.slow_pattern import SlowPattern
 from workbench.checks.signal.constant import Constant
 from workbench.checks.signal.dead_groups import DeadGroups
 
@@ -150,8 +155,12 @@ CHECKS: dict[str, type[Check]] = {
         LastRefused,
         TopUnreached,
         EmptyGold,
+        HostileText,
+        SlowPattern,
+        SlowGrowth,
         Constant,
         DeadGroups,
+        Unpinned,
     )
 }
 """Every check by its code."""
@@ -194,12 +203,21 @@ def _starts(code: str, prefixes: Iterable[str]) -> bool:
     return any(code.startswith(prefix) for prefix in prefixes)
 
 
-def _known(prefix: str) -> str:
-    family = [code for code in CHECKS if prefix.upper()[:3] == code[:3]]
+def _known(wanted: str) -> str:
+    """What there is instead of a code that there is not: the nearest, by code or by name."""
+    names = {check.name.upper(): code for code, check in CHECKS.items()}
+    near = difflib.get_close_matches(wanted.upper(), [*names, *CHECKS], n=1, cutoff=0.6)
+    code = names.get(near[0], near[0]) if near else ""
+    hint = f"did you mean {code} ({CHECKS[code].name})? " if code else ""
+    family = [code for code in sorted(CHECKS) if wanted.upper()[:3] == code[:3]]
     if family:
-        return f"{family[0]} to {family[-1]} are the checks of its family"
+        return f"{hint}{family[0]} to {family[-1]} are the checks of its family"
     there = sorted({code[:3] for code in CHECKS} & set(FAMILIES))
-    return f"the families are {', '.join(there)} (see --list)"
+    return (
+        f"{hint}The families are {', '.join(there)} (see --list)"
+        if hint
+        else f"the families are {', '.join(there)} (see --list)"
+    )
 
 
 __all__ = ["CHECKS", "codes_of", "explained", "select"]
