@@ -51,7 +51,7 @@ lint: .venv/.has-dev
 	$(BIN)/python -m pytest -q tests/test_docs.py tests/test_guide_coverage.py
 
 docs: .venv/.has-test
-	$(BIN)/python -m pytest -q --write-docs tests/test_docs.py tests/test_guide_coverage.py \
+	$(BIN)/python -m pytest -q --write-docs tests/test_docs.py tests/test_guide_coverage.py tests/trainer/test_diagnoses.py \
 		tests/rewards/sandbox/test_attacks.py::test_the_document_has_a_row_for_every_attack
 
 clean:

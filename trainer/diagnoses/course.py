@@ -1,0 +1,298 @@
+"""The course of a run: its metrics as series, with the few statistics the rules need.
+
+Everything is taken from means of whole stretches of the run, so that it hardly matters whether a run was logged at
+every step or at every tenth. Trends are Mann-Kendall tests on about 15 *block means*, which removes the noise of a
+batch; sizes of effects are the mean of the last fifth against that of the first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+BLOCKS = 15
+LEAST_WINDOW = 5
+WINDOW_SHARE = 0.1
+MOST_POINTS = 1024
+"""Points kept of one metric: beyond it neighbours are averaged, so that memory and time stay bounded."""
+
+AT_CEILING, AT_FLOOR = 0.85, 0.15
+
+
+@dataclass(frozen=True)
+class Trend:
+    """A Mann-Kendall test: `direction` +1, 0 or -1, two-sided `p`, and last fifth minus first fifth."""
+
+    direction: int
+    p: float
+    change: float
+
+    def rising(self, least: float, p: float = 0.01) -> bool:
+        """Whether it clearly goes up, by at least `least`."""
+        return self.direction > 0 and self.p < p and self.change >= least
+
+    def falling(self, least: float, p: float = 0.01) -> bool:
+        """Whether it clearly goes down, by at least `least`."""
+        return self.direction < 0 and self.p < p and -self.change >= least
+
+
+@dataclass(frozen=True)
+class Series:
+    """The finite values of one metric with their steps."""
+
+    steps: NDArray[np.float64]
+    values: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def span(self) -> float:
+        """Steps from the first point to the last."""
+        return float(self.steps[-1] - self.steps[0]) if len(self) else 0.0
+
+    def between(self, first: float, last: float) -> Series:
+        """The points of steps from `first` to `last`, both included."""
+        kept = (self.steps >= first) & (self.steps <= last)
+        return Series(self.steps[kept], self.values[kept])
+
+    def mean(self) -> float:
+        """The mean, NaN where there is no point."""
+        return float(self.values.mean()) if len(self) else math.nan
+
+    def median(self) -> float:
+        """The median, NaN where there is no point."""
+        count = len(self)
+        if not count:
+            return math.nan
+        ordered = np.sort(self.values)  # a good deal quicker than np.median
+        return float(ordered[(count - 1) // 2] + ordered[count // 2]) / 2
+
+    def blocks(self, count: int = BLOCKS) -> NDArray[np.float64]:
+        """Means of `count` stretches of equal length, of fewer where there are fewer points."""
+        count = min(count, len(self))
+        edges = np.linspace(0, len(self), count + 1).round().astype(int)
+        sums = np.concatenate([[0.0], np.cumsum(self.values)])
+        return np.asarray((sums[edges[1:]] - sums[edges[:-1]]) / np.maximum(np.diff(edges), 1))
+
+    def fifths(self) -> tuple[float, float]:
+        """Mean of the first fifth of the points and of the last."""
+        size = max(1, len(self) // 5)
+        return float(self.values[:size].mean()), float(self.values[-size:].mean())
+
+    @cached_property
+    def trend(self) -> Trend:
+        """Where it goes, over all of it; no direction where there are fewer than 6 points."""
+        if len(self) < 6:
+            return Trend(0, 1.0, 0.0)
+        first, last = self.fifths()
+        direction, p = mann_kendall(self.blocks())
+        return Trend(direction, p, last - first)
+
+
+def mann_kendall(values: NDArray[np.float64]) -> tuple[int, float]:
+    """The sign of Kendall's S and its two-sided p by the normal approximation, corrected for ties.
+
+    >>> mann_kendall(np.arange(10.0))[0]
+    1
+    """
+    count = len(values)
+    scale = float(np.abs(values).max()) or 1.0
+    values = np.round(values / scale, 10)  # what only rounding tells apart is a tie
+    pairs = np.sign(values[None, :] - values[:, None])[np.triu_indices(count, 1)]
+    score = float(pairs.sum())
+    _, ties = np.unique(values, return_counts=True)
+    spread = (count * (count - 1) * (2 * count + 5) - float((ties * (ties - 1) * (2 * ties + 5)).sum())) / 18
+    if spread <= 0 or score == 0:
+        return 0, 1.0
+    z = (abs(score) - 1) / math.sqrt(spread)
+    return (1 if score > 0 else -1), math.erfc(z / math.sqrt(2))
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a run beforehand. Rewards by the names of the record.
+
+    `total_steps` is 0 where nobody knows. `ranges` are what rewards promise to return, None where undeclared.
+    """
+
+    total_steps: int = 0
+    weights: Mapping[str, float] = field(default_factory=dict)
+    kinds: Mapping[str, str | None] = field(default_factory=dict)
+    ranges: Mapping[str, tuple[float, float] | None] = field(default_factory=dict)
+    group_size: int | None = None
+    max_completion_length: int | None = None
+    beta: float = 0.0
+
+    @property
+    def trained(self) -> list[str]:
+        """The rewards that pull: weight other than 0."""
+        return [name for name, weight in self.weights.items() if weight]
+
+    @property
+    def watching(self) -> list[str]:
+        """The rewards of weight 0, which are logged alone."""
+        return [name for name, weight in self.weights.items() if not weight]
+
+    @property
+    def primary(self) -> str:
+        """The metric of what is really wanted: the trained reward of kind correctness, else the total."""
+        right = [name for name in self.trained if self.kinds.get(name) == "correctness"]
+        return f"rewards/{right[0]}/mean" if len(right) == 1 else "reward"
+
+    def bounds(self, name: str = "") -> tuple[float, float] | None:
+        """The least and the most a reward ("": the weighted total) can be; None where a range is undeclared."""
+        if name:
+            return self.ranges.get(name)
+        low = high = 0.0
+        for one in self.trained:
+            span = self.ranges.get(one)
+            if span is None:
+                return None
+            ends = sorted((self.weights[one] * span[0], self.weights[one] * span[1]))
+            low, high = low + ends[0], high + ends[1]
+        return (low, high) if high > low else None
+
+
+class Course:
+    """The metrics of a run so far, step by step."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.step = 0
+        self.points: dict[str, tuple[list[float], list[float]]] = {}
+        self.not_finite: dict[str, int] = {}
+        self._cache: dict[Any, Series] = {}
+
+    def add(self, step: int, metrics: Mapping[str, Any]) -> None:
+        """Take the metrics of a step; what is no number is passed over, what is not finite is remembered."""
+        self.step = max(self.step, step)
+        self._cache.clear()
+        for name, value in metrics.items():
+            if name in ("step", "epoch") or isinstance(value, bool):
+                continue
+            number = as_number(value)
+            if number is None:
+                continue
+            if not math.isfinite(number):
+                self.not_finite.setdefault(name, step)
+                continue
+            steps, values = self.points.setdefault(name, ([], []))
+            steps.append(float(step))
+            values.append(number)
+            if len(values) > MOST_POINTS:
+                self.points[name] = (_halved(steps), _halved(values))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.points
+
+    def series(self, *names: str) -> Series:
+        """The first of these metrics that the run has; an empty series where it has none."""
+        name = next((one for one in names if one in self.points), "")
+        if name not in self._cache:
+            steps, values = self.points.get(name, ([], []))
+            self._cache[name] = Series(np.array(steps), np.array(values))
+        return self._cache[name]
+
+    def window(self, series: Series) -> Series:
+        """The last tenth of the run (of its planned length where known), but at least five points."""
+        if not len(series):
+            return series
+        planned = max(self.facts.total_steps, self.step)
+        inside = int((series.steps > self.step - WINDOW_SHARE * planned).sum())
+        kept = max(LEAST_WINDOW, inside)
+        return Series(series.steps[-kept:], series.values[-kept:])
+
+    def recent(self, *names: str) -> Series | None:
+        """The window of a metric; None while it has too few points, or none within that stretch of the run."""
+        series = self.series(*names)
+        return self.window(series) if len(series) >= LEAST_WINDOW else None
+
+    def start(self, *names: str) -> Series | None:
+        """As many points as the window has, from the start of the run; None where both would overlap."""
+        series = self.series(*names)
+        size = len(self.window(series))
+        return (
+            Series(series.steps[:size], series.values[:size])
+            if len(series) >= max(2 * size, 2 * LEAST_WINDOW)
+            else None
+        )
+
+    def spread(self, name: str = "") -> float:
+        """The usual standard deviation, over a batch, of a reward ("": the total) in the first part of the run."""
+        series = self.series(f"rewards/{name}/std" if name else "reward_std")
+        if not len(series):
+            means = self.series(f"rewards/{name}/mean" if name else "reward")
+            return float(means.values.std()) if len(means) else 0.0
+        return float(np.mean(series.values[: max(LEAST_WINDOW, len(series) // 3)]))
+
+    def place(self, name: str = "") -> float | None:
+        """Where a reward ("": the total) lies now between the least and the most it can be, 0 to 1.
+
+        Without declared ranges the most that any completion has earned so far stands for the ceiling; None where
+        that is unknown too.
+        """
+        recent = self.recent(f"rewards/{name}/mean" if name else "reward")
+        if recent is None:
+            return None
+        bounds = self.facts.bounds(name)
+        if bounds is None and not name and "groups/highest" in self:
+            low = float(self.series("groups/lowest").values.min()) if "groups/lowest" in self else 0.0
+            high = float(self.series("groups/highest").values.max())
+            bounds = (low, high) if high > low else None
+        if bounds is None:
+            return None
+        return min(1.0, max(0.0, (recent.mean() - bounds[0]) / (bounds[1] - bounds[0])))
+
+    def at_ceiling(self) -> bool:
+        """Whether there is little left to earn."""
+        place = self.place()
+        return place is not None and place >= AT_CEILING
+
+    def primary_rising(self, since: float | None = None) -> bool:
+        """Whether what is really wanted has grown clearly, over the recent half of the run or since a step."""
+        series = self.series(self.facts.primary)
+        first = since if since is not None else (self.step + (series.steps[0] if len(series) else 0)) / 2
+        part = series.between(first, self.step)
+        least = 0.1 * (self.spread(_reward_of(self.facts.primary)) or 1e-9)
+        if len(part) >= 6:
+            return part.trend.change >= least and (part.trend.direction > 0 and part.trend.p < 0.1)
+        return len(part) >= 2 and float(part.values[-1] - part.values[0]) >= least
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it, for a checkpoint; `restore` takes it back."""
+        return {
+            "step": self.step,
+            "points": {name: [steps, values] for name, (steps, values) in self.points.items()},
+            "not_finite": self.not_finite,
+        }
+
+    def restore(self, values: Mapping[str, Any]) -> None:
+        """Become what `to_json` gave."""
+        self.step = int(values["step"])
+        self.points = {name: (list(pair[0]), list(pair[1])) for name, pair in values["points"].items()}
+        self.not_finite = dict(values["not_finite"])
+        self._cache.clear()
+
+
+def as_number(value: Any) -> float | None:
+    """A metric as a float; the record's texts "nan", "inf", "-inf" are read back; None for what is no number."""
+    if isinstance(value, (int, float)):
+        return float(value)
+    return float(value) if value in ("nan", "inf", "-inf") else None
+
+
+def _halved(values: Sequence[float]) -> list[float]:
+    """Means of neighbouring pairs; a last one without a neighbour stays."""
+    pairs = [(values[at] + values[at + 1]) / 2 for at in range(0, len(values) - 1, 2)]
+    return pairs + list(values[len(pairs) * 2 :])
+
+
+def _reward_of(metric: str) -> str:
+    return metric.removeprefix("rewards/").removesuffix("/mean") if metric.startswith("rewards/") else ""
