@@ -68,7 +68,7 @@ class HostileText(RewardCheck):
         """What was tried, likely texts first and shorter ones first."""
         sample = subject.text(row)
         items = hostile_texts(sample, subject.task.tags)
-        items = items[: max(6, subject.affordable(1.0))]
+        items = items[: max(3, subject.affordable(1.0))]
         if subject.pace_s < LARGE_PACE_S and not subject.options.quick:
             items += large_texts(sample)
         result = call(subject, row, [subject.shaped(item.text) for item in items])
@@ -76,7 +76,7 @@ class HostileText(RewardCheck):
             _Tried(subject.shaped(item.text), item.text, item.what, item.likely, *_outcome(result, place))
             for place, item in enumerate(items)
         ]
-        if subject.chat:
+        if subject.chat and subject.pace_s < LARGE_PACE_S:
             odd = odd_messages()
             result = call(subject, row, [completion for completion, _ in odd])
             tried += [
@@ -104,7 +104,10 @@ class HostileText(RewardCheck):
             reward=subject.name,
             severity=level,
             evidence=subject.evidence(
-                row, completion=completion, got=error or f"nothing after {PATIENCE_S:g} s", expected="a number"
+                row,
+                completion=completion,
+                got=error or f"nothing after {PATIENCE_S:g} s",
+                expected="a number",
             ),
             line=line or subject.description.line,
             shared=tried.status == Status.RAISED,
@@ -114,7 +117,9 @@ class HostileText(RewardCheck):
 def call(subject: RewardSubject, row: int, completions: Sequence[Any]) -> CallResult:
     """One call with these completions under the prompt of `row`, with little patience."""
     batch: Batch = subject.variant([row] * len(completions), completions)
-    return subject.bench.call(subject.name, batch, timeout_s=min(subject.patience_s, PATIENCE_S + 2 * subject.pace_s))
+    return subject.bench.call(
+        subject.name, batch, timeout_s=min(subject.patience_s, PATIENCE_S + 2 * subject.pace_s)
+    )
 
 
 def _outcome(result: CallResult, place: int) -> tuple[Status, str]:

@@ -39,7 +39,9 @@ def pattern_growths(
     """
     end = time.process_time() + seconds
     found = []
-    for (pattern, flags), (method, line) in list(used_patterns(context, reward, rows, lines).items())[:MOST_PATTERNS]:
+    for (pattern, flags), (method, line) in list(used_patterns(context, reward, rows, lines).items())[
+        :MOST_PATTERNS
+    ]:
         if time.process_time() > end:
             break
         growth = pattern_growth(pattern, flags, method)
@@ -52,7 +54,9 @@ def used_patterns(context: Any, reward: str, rows: list[int], lines: list[int]) 
     """The patterns a reward uses: as they are written, as its names hold them, and as one call compiles them."""
     function, entry = reward_named(context, reward)
     inner = unwrap(function)
-    code = getattr(inner, "__code__", None) or getattr(getattr(type(inner), "__call__", None), "__code__", None)
+    code = getattr(inner, "__code__", None) or getattr(
+        getattr(type(inner), "__call__", None), "__code__", None
+    )
     if code is None:
         return {}
     try:
@@ -165,9 +169,7 @@ def times_of(
     return [processor_seconds(lambda t=text: run(t), limit) for text in texts]  # type: ignore[misc]
 
 
-def patterns_share(
-    context: Any, *, reward: str, row: int, text: str, lines: list[int], chat: bool
-) -> float:
+def patterns_share(context: Any, *, reward: str, row: int, text: str, lines: list[int], chat: bool) -> float:
     """The share of the reward's time on a text that its patterns take on that text by themselves (may exceed 1)."""
     whole = times_of(context, reward=reward, row=row, texts=[text], chat=chat, limit=2.0)[0]
     patterns = 0.0

@@ -67,9 +67,13 @@ def pumps_of(pattern: str, flags: int = 0) -> list[Pump]:
     repeats = list(_repeats(tree, "", outer=False))
     repeats.sort(key=lambda pump: not pump.nested)
     parts = [part for part in _pieces(tree) if part]
-    beginnings = list(dict.fromkeys(["", *("".join(parts[:count]) for count in range(1, min(len(parts), 6) + 1))]))
+    beginnings = list(
+        dict.fromkeys(["", *("".join(parts[:count]) for count in range(1, min(len(parts), 6) + 1))])
+    )
     bodies = [pump.again for pump in repeats]
-    neighbours = ["".join(parts[place : place + size]) for size in (1, 2, 3) for place in range(len(parts) - size + 1)]
+    neighbours = [
+        "".join(parts[place : place + size]) for size in (1, 2, 3) for place in range(len(parts) - size + 1)
+    ]
     general = [text for text in GENERAL if text not in parts]
     mixed = (
         Pump(before, again)

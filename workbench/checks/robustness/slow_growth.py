@@ -52,7 +52,11 @@ class SlowGrowth(RewardCheck):
         if row is None or subject.pace_s > SLOW_ROW_S or (subject.base.status == Status.TIMEOUT).any():
             return
         pumps = [[before, again] for again in repeated_pieces(subject, row) for before in ("",)]
-        pumps += [[opening, again] for opening in openings(subject.text(row)) for again in (" ", "\n", "a ", opening)]
+        pumps += [
+            [opening, again]
+            for opening in openings(subject.text(row))
+            for again in (" ", "\n", "a ", opening)
+        ]
         try:
             found: dict[str, Any] | None = subject.bench.probe(
                 PROBE + "reward_growth",

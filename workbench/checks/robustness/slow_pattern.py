@@ -15,6 +15,7 @@ PROBE = "workbench.checks.robustness.measuring:"
 SECONDS = 4.0
 """Processor seconds for the patterns of a reward, together."""
 WARNING_S = 1.0
+CUBIC = 2.5
 
 
 class SlowPattern(RewardCheck):
@@ -103,7 +104,9 @@ def slow_completion(subject: RewardSubject, row: int, growth: Growth) -> str | N
         chat=subject.chat,
         limit=limit,
     )
-    slow = [text for text, seconds in zip(texts, times or [], strict=False) if seconds >= 0.5 * own_time(growth)]
+    slow = [
+        text for text, seconds in zip(texts, times or [], strict=False) if seconds >= 0.5 * own_time(growth)
+    ]
     return min(slow, key=len, default=None)
 
 
@@ -130,9 +133,14 @@ def places_for(subject: RewardSubject, row: int, growth: Growth) -> list[str]:
 
 
 def severity_of(growth: Growth) -> Severity:
-    """Error where it never ends, warning where 32,000 characters cost over a second, else info."""
+    """Error where it never ends, warning where 32,000 characters cost over a second, else info.
+
+    Any `\\s*,` or `\\s+$` grows with the square of a run of blanks: that alone is a note.
+    """
     if math.isinf(growth.exponent):
         return "error"
+    if not growth.again.strip() and growth.exponent < CUBIC:
+        return "info"
     return "warning" if growth.at_long > WARNING_S else "info"
 
 
