@@ -58,35 +58,48 @@ def with_labels(samples: Samples, file: Path, *, add: bool = False) -> Samples:
             expected[row] = {**(expected[row] or {}), **(said.expected[at] or {})} or None
     found = replace(samples, labels=labels, expected=expected, skipped=[*samples.skipped, *said.skipped])
     missing = [row for row in range(len(said)) if row not in met]
-    return _appended(found, said, missing) if add and missing and said.chat == samples.chat else found
+    return appended(found, said, missing, FILE) if add and missing and said.chat == samples.chat else found
 
 
-def _appended(samples: Samples, said: Samples, rows: Sequence[int]) -> Samples:
-    """The samples with these rows of the labels behind them."""
+def rows_said(samples: Samples, file: Path) -> frozenset[int]:
+    """The rows that the file says something about; empty where it cannot be read."""
+    if not file.is_file():
+        return frozenset()
+    records = map(_record, file.read_text(encoding="utf-8", errors="replace").splitlines())
+    known = {_digest_of(record) for record in records if record is not None}
+    return (
+        frozenset(row for row in range(len(samples)) if row_digest(samples, row) in known)
+        if known
+        else frozenset()
+    )
+
+
+def appended(samples: Samples, said: Samples, rows: Sequence[int], name: str) -> Samples:
+    """The samples with these rows of others behind them, in groups of their own whose names begin with `name`."""
 
     def joined(own: list[Any], other: list[Any]) -> list[Any]:
         return [*own, *(other[row] for row in rows)]
 
     count = len(samples)
-    names = [*samples.columns, *(name for name in said.columns if name not in samples.columns)]
+    names = [*samples.columns, *(column for column in said.columns if column not in samples.columns)]
     return replace(
         samples,
         prompts=joined(samples.prompts, said.prompts),
         completions=joined(samples.completions, said.completions),
         columns={
-            name: joined(
-                samples.columns.get(name, [None] * count), said.columns.get(name, [None] * len(said))
+            column: joined(
+                samples.columns.get(column, [None] * count), said.columns.get(column, [None] * len(said))
             )
-            for name in names
+            for column in names
         },
-        groups=[*samples.groups, *(f"{FILE}:{said.groups[row]}" for row in rows)],
+        groups=[*samples.groups, *(f"{name}:{said.groups[row]}" for row in rows)],
         labels=joined(samples.labels, said.labels),
         expected=joined(samples.expected, said.expected),
-        ids=[*samples.ids, *(f"{FILE}:{said.places[row].line}" for row in rows)],
+        ids=[*samples.ids, *(f"{name}:{said.places[row].line}" for row in rows)],
         steps=[*samples.steps, *(None for _ in rows)],
         places=joined(samples.places, said.places),
         sources=[*samples.sources, *said.sources],
-        recorded={name: [*values, *(None for _ in rows)] for name, values in samples.recorded.items()},
+        recorded={column: [*values, *(None for _ in rows)] for column, values in samples.recorded.items()},
     )
 
 
@@ -118,15 +131,72 @@ def say(
         )
     if label is not None and label not in LABELS:
         raise UsageError(f"--label {label}: must be one of {', '.join(LABELS)}")
-    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-    wanted = row_digest(samples, row)
+    lines = _lines(file)
+    at = _place(lines, row_digest(samples, row))
+    if at is None:
+        lines.append(_line({**_row(samples, row), **_said({}, label, expected)}))
+    else:
+        record = _record(lines[at]) or {}
+        lines[at] = _line({**record, **_said(record, label, expected)})
+    _write(file, lines)
+
+
+def keep_row(
+    file: Path, prompt: Any, completion: Any, columns: Mapping[str, Any], *, label: str | None = None
+) -> None:
+    """Keep a completion that is not among the samples: written by hand, or found by a check.
+
+    Raises:
+        UsageError: an unknown label, a column with a name that a row needs itself, or the file cannot be written.
+    """
+    if label is not None and label not in LABELS:
+        raise UsageError(f"label {label}: must be one of {', '.join(LABELS)}")
+    _refuse_clash(columns)
+    record = {"prompt": prompt, "completion": completion}
+    record |= {name: value for name, value in columns.items() if value is not None}
+    lines = _lines(file)
+    at = _place(lines, _digest_of(record))
+    old = (_record(lines[at]) or {}) if at is not None else {}
+    line = _line({**old, **record, **_said(old, label, None)})
+    if at is None:
+        lines.append(line)
+    else:
+        lines[at] = line
+    _write(file, lines)
+
+
+def forget(file: Path, samples: Samples, row: int) -> bool:
+    """Drop what the file says about a row; whether it said anything.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    lines = _lines(file)
+    at = _place(lines, row_digest(samples, row))
+    if at is None:
+        return False
+    del lines[at]
+    _write(file, lines)
+    return True
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file} cannot be read: {error}") from error
+
+
+def _place(lines: Sequence[str], wanted: str) -> int | None:
+    """Where the row with this digest stands."""
     for number, line in enumerate(lines):
         record = _record(line)
         if record is not None and _digest_of(record) == wanted:
-            lines[number] = _line({**record, **_said(record, label, expected)})
-            break
-    else:
-        lines.append(_line({**_row(samples, row), **_said({}, label, expected)}))
+            return number
+    return None
+
+
+def _write(file: Path, lines: Sequence[str]) -> None:
     try:
         write_whole(file, "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass"))
     except OSError as error:
@@ -135,17 +205,21 @@ def say(
 
 def _row(samples: Samples, row: int) -> dict[str, Any]:
     columns = {name: values[row] for name, values in samples.columns.items() if values[row] is not None}
-    clash = {"prompt", "completion", "label", "expected", "group", "id"} & set(columns)
-    if clash:
-        raise UsageError(
-            f"row {row} has a column '{min(clash)}' of its own, so what is said about it cannot be kept beside it"
-        )
+    _refuse_clash(columns)
     return {
         "id": samples.ids[row],
         "prompt": samples.prompts[row],
         "completion": samples.completions[row],
         **columns,
     }
+
+
+def _refuse_clash(columns: Mapping[str, Any]) -> None:
+    clash = {"prompt", "completion", "label", "expected", "group", "id"} & set(columns)
+    if clash:
+        raise UsageError(
+            f"the row has a column '{min(clash)}' of its own, so what is said about it cannot be kept beside it"
+        )
 
 
 def _said(

@@ -10,7 +10,7 @@ import pytest
 
 from rewards.errors import UsageError
 from rewards.targets import parse_target
-from workbench.labels import labels_file, say, with_labels
+from workbench.labels import forget, keep_row, labels_file, rows_said, say, with_labels
 from workbench.opening import open_target
 from workbench.samples import Samples, read_samples
 
@@ -116,3 +116,19 @@ def test_wrong_use_is_one_sentence(folder: Path, row: int, said: dict[str, Any],
 def test_without_labels_the_samples_are_the_very_same(folder: Path) -> None:
     samples = read_samples([folder / "s.jsonl"])
     assert with_labels(samples, folder / "labels.jsonl") is samples
+
+
+def test_a_row_of_no_file_is_kept_once_and_forgotten_again(folder: Path) -> None:
+    file = labels_file(parse_target(folder / "rewards.py"))
+    keep_row(file, "9+9", "18", {"answer": "18", "hint": None})
+    keep_row(file, "9+9", "18", {"answer": "18"}, label="right")
+    samples = opened(folder, pinned=True)
+    assert (len(samples), samples.labels[3], rows_said(samples, file)) == (4, "right", {3})
+    assert forget(file, samples, 3)
+    assert not forget(file, samples, 3)
+    assert len(opened(folder, pinned=True)) == 3
+
+
+def test_a_row_with_a_column_called_like_a_key_is_not_kept(folder: Path) -> None:
+    with pytest.raises(UsageError, match="a column 'group' of its own"):
+        keep_row(folder / "labels.jsonl", "p", "c", {"group": 1})

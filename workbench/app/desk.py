@@ -8,12 +8,13 @@ watches waits for `version` to move on.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import shutil
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,24 +23,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewards.errors import RewardWorkbenchError, UsageError
+from rewards.manifest import update_reward
 from workbench.app.drafts import digest
 from workbench.app.engine import Engine
 from workbench.app.leash import Stopped
 from workbench.app.project_files import mirror, read_source, save_source
-from workbench.app.shelf import Shelf
+from workbench.app.shelf import Rows, Shelf, Source
 from workbench.app.view.board import Board
 from workbench.app.view.problems import board_problems, load_problem, sample_problems
 from workbench.app.view.rows import View, order
+from workbench.app.weighing import Weighing
 
 PATIENCE_S = 0.4
 """Seconds an explanation may keep the next one waiting before it is ended."""
+
+MAX_GUESTS = 40
+"""Rows of no file that are shown at a time; of more, the oldest go."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Shown:
-    """The last good result: `folder` is the mirror it was scored from, which explanations are made from too."""
+    """The last good result: `folder` is the mirror it was scored from, which explanations are made from too.
+
+    `saved` if the files on disk said the same. `edition` changes whenever the board does: with a run, with weights,
+    with what is said of a row.
+    """
 
     run: int
     board: Board
@@ -47,6 +57,9 @@ class Shown:
     folder: Path
     target: str
     sources: Mapping[str, str]
+    rows: Rows
+    saved: bool = False
+    edition: int = 0
     explained: dict[int, Mapping[str, Any]] = field(default_factory=dict)
 
 
@@ -92,8 +105,12 @@ class Desk:
         self._waiters: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = []
         self._explaining = threading.Lock()
         self._order = lru_cache(maxsize=8)(self._make_order)
+        self.source: Source = shelf.source()
+        self.weighing = Weighing()
+        self._base: Board | None = None
+        self._edition = 0
         self.sheets = {file: self._sheet(file) for file in shelf.project.files}
-        self._seen = shelf.stamps()
+        self._seen = shelf.stamps(self.source)
         self._thread = threading.Thread(target=self._work, name=f"desk-{key}", daemon=True)
         self._thread.start()
         self.start_run()
@@ -165,7 +182,11 @@ class Desk:
                 )
             sheet.disk, sheet.conflict = digest(text), False
             self.shelf.drafts.drop(path)
-            self._seen = self.shelf.stamps()
+            self._seen = self.shelf.stamps(self.source)
+            if self.shown is not None and self._is_saved(self.shown.sources):
+                self._base = self.shown.board.reweighted({})
+                self.shown = replace(self.shown, saved=True)
+                self._dress()
             self._changed()
             return None
 
@@ -187,7 +208,7 @@ class Desk:
 
     def look_at_disk(self) -> None:
         """Take over what other programs changed: files without a draft at once, samples and helpers by a new run."""
-        stamps = self.shelf.stamps()
+        stamps = self.shelf.stamps(self.source)
         with self.lock:
             if stamps == self._seen:
                 return
@@ -195,6 +216,9 @@ class Desk:
                 path for path in stamps.keys() | self._seen.keys() if stamps.get(path) != self._seen.get(path)
             }
             self._seen = stamps
+            if moved == {self.shelf.labels}:
+                self._take_labels()
+                return
             for file, sheet in self.sheets.items():
                 if self.shelf.project.path(file) in moved:
                     self._look_at(file, sheet)
@@ -231,6 +255,125 @@ class Desk:
             return False
         self.notice = None
         return True
+
+    def _is_saved(self, sources: Mapping[str, str]) -> bool:
+        return all(digest(text) == self.sheets[file].disk for file, text in sources.items())
+
+    def _base_after(self, old: Shown | None, new: Shown) -> Board:
+        """What "changed" is measured by: the scores of the saved file; where it was saved elsewhere, those before."""
+        if new.saved and old is not None and old.saved and old.sources != new.sources:
+            return old.board.reweighted({})
+        if self._base is None or (new.saved and (old is None or not old.saved)):
+            return new.board
+        return self._base
+
+    # ---------------------------------------------------------------- weights
+
+    def weigh(self, weighing: Weighing) -> None:
+        """Add the scores up anew under other weights; nothing is scored again."""
+        with self.lock:
+            self.weighing = weighing
+            self._dress()
+            self._changed()
+
+    def keep_weights(self) -> list[str]:
+        """Write the typed weights into the manifest, comments kept; the rewards that were changed.
+
+        Raises:
+            UsageError: there is no manifest to write them to, or nothing to write.
+            ManifestError: it cannot be read or written.
+        """
+        target = self.shelf.project.target
+        with self.lock:
+            shown = self.require_shown()
+            own = {column.name: column.declared_weight for column in shown.board.columns}
+            new = {n: w for n, w in self.weighing.typed.items() if n in own and w != own[n]}
+            if target.kind != "project":
+                raise UsageError(
+                    "there is no rewardset.toml to keep weights in; write @reward(weight=...) in the file"
+                )
+            if not new:
+                raise UsageError("all weights are as the manifest has them")
+            for name, weight in new.items():
+                update_reward(target.path, name, weight=weight)
+            typed = {name: weight for name, weight in self.weighing.typed.items() if name not in new}
+            self.weighing = replace(self.weighing, typed=typed)
+            self._seen = self.shelf.stamps(self.source)
+            self.start_run()
+            return sorted(new)
+
+    # ---------------------------------------------------------------- rows
+
+    def use(self, source: Source) -> None:
+        """Take the rows from elsewhere and score them."""
+        with self.lock:
+            self.source = source
+            self._base = None
+            self._seen = self.shelf.stamps(source)
+            self.start_run()
+
+    def show_guest(self, record: Mapping[str, Any]) -> None:
+        """Show a row that is in no file, behind all others; it is gone when other rows are opened."""
+        guest = json.dumps(record, sort_keys=True)
+        guests = [kept for kept in self.source.guests if kept != guest]
+        self.use(replace(self.source, guests=(*guests, guest)[-MAX_GUESTS:]))
+
+    def say(self, row: int, *, label: str | None, expected: Mapping[str, float | None] | None) -> None:
+        """Keep a label or expected scores of a row of the shown board.
+
+        Raises:
+            UsageError: no such row, nothing said, or it cannot be written.
+        """
+        with self.lock:
+            self.require_shown()
+            self.shelf.say(self.source, row, label=label, expected=expected)
+            self._take_labels()
+
+    def unsay(self, row: int) -> None:
+        """Drop what was said of a row."""
+        with self.lock:
+            self.require_shown()
+            self.shelf.unsay(self.source, row)
+            self._take_labels()
+
+    def keep_row(self, prompt: Any, completion: Any, columns: Mapping[str, Any], label: str | None) -> None:
+        """Keep a completion that is in no sample file, and score it with the others."""
+        with self.lock:
+            self.shelf.keep_row(self.source, prompt, completion, columns, label)
+            self._take_labels()
+
+    def _take_labels(self) -> None:
+        """Take over what is said of the rows; a new run only where rows came or went."""
+        self._seen = self.shelf.stamps(self.source)
+        try:
+            rows = self.shelf.rows(self.source)
+        except RewardWorkbenchError:
+            self.start_run()  # which tells what is wrong
+            return
+        shown = self.shown
+        if shown is None or rows.samples.ids != shown.rows.samples.ids or self.status == "running":
+            self.start_run()
+            return
+        self.shown = replace(shown, rows=rows)
+        self._dress()
+        self._changed()
+
+    def _dress(self) -> None:
+        """Give the board the weights in force, what is said of its rows, and what changed since the saved file."""
+        shown = self.shown
+        if shown is None:
+            return
+        board, samples = shown.board, shown.rows.samples
+        if len(samples) == len(board):
+            table = board.table and replace(board.table, labels=samples.labels)
+            board = replace(
+                board, labels=samples.labels, expected=samples.expected, pinned=shown.rows.pinned, table=table
+            )
+        board = board.reweighted(self.weighing.factors(board.names))
+        changed = board.differs(self._base) if self._base is not None else None
+        self._edition += 1
+        self.shown = replace(shown, board=replace(board, changed=changed), edition=self._edition)
+        self._order.cache_clear()
 
     # ---------------------------------------------------------------- runs
 
@@ -275,11 +418,11 @@ class Desk:
         folder = self.shelf.scratch / f"{self.key}-{run}"
         shown = None
         try:
-            samples = self.shelf.samples
+            rows = self.shelf.rows(self.source)
             mirror(self.shelf.project.root, sources, folder)
             target = self.shelf.project.in_mirror(folder)
-            board = self.engine.score(target, samples, lambda *step: self._progress(run, step))
-            shown = Shown(run, board, time.perf_counter() - started, folder, target, sources)
+            board = self.engine.score(target, rows.samples, lambda *step: self._progress(run, step))
+            shown = Shown(run, board, time.perf_counter() - started, folder, target, sources, rows)
         except RewardWorkbenchError as error:
             return None, load_problem(self._real_paths(str(error), folder), self.file)
         finally:
@@ -310,8 +453,9 @@ class Desk:
             else:
                 old = None
                 if shown is not None:
-                    old, self.shown = self.shown, shown
-                    self._order.cache_clear()
+                    old, self.shown = self.shown, replace(shown, saved=self._is_saved(shown.sources))
+                    self._base = self._base_after(old, self.shown)
+                    self._dress()
                 self.progress, self.problem = None, problem
                 self.status = "scored" if problem is None else "broken"
                 self._changed()
@@ -336,11 +480,11 @@ class Desk:
         """
         with self.lock:
             shown = self.require_shown()
-            return shown, self._order(shown.run, view)
+            return shown, self._order(shown.edition, view)
 
-    def _make_order(self, run: int, view: View) -> NDArray[np.intp]:
+    def _make_order(self, edition: int, view: View) -> NDArray[np.intp]:
         assert self.shown is not None
-        assert self.shown.run == run
+        assert self.shown.edition == edition
         return order(self.shown.board, view)
 
     def require_shown(self) -> Shown:
@@ -369,7 +513,7 @@ class Desk:
             self.engine.stop_explaining()  # a row that hangs must not keep the next one waiting
             self._explaining.acquire()
         try:
-            shown.explained[row] = self.engine.explain(shown.target, self.shelf.samples, row)
+            shown.explained[row] = self.engine.explain(shown.target, shown.rows.samples, row)
         finally:
             self._explaining.release()
         return shown, shown.explained[row]
@@ -379,7 +523,7 @@ class Desk:
         if self.status == "broken" and self.problem is not None:
             return [self.problem]
         found = [] if self.shown is None else board_problems(self.shown.board, self.file)
-        return found + sample_problems(self.shelf.skipped)
+        return found + sample_problems(self.shelf.skipped(self.source))
 
     # ---------------------------------------------------------------- waiting
 

@@ -152,6 +152,8 @@ def board_of(table: ScoreTable, samples: Samples) -> Board:
         scale_rewards=table.description.scale_rewards,
         printed="\n".join(printed),
         notes=tuple(table.notes),
+        table=table,
+        expected=samples.expected,
     )
 
 

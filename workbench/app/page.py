@@ -13,8 +13,7 @@ import gradio as gr
 
 TITLE = "Reward Workbench"
 ASSETS = Path(__file__).parent / "assets"
-PARTS = ("bar", "editor", "results")
-SCRIPTS = ("core.js", "editor.js", "tiles.js", "table.js", "detail.js", "app.js")
+SCRIPTS = ("core.js", "tabs.js", "editor.js", "weights.js", "tiles.js", "table.js", "detail.js", "app.js")
 
 HEAD = """<meta name="color-scheme" content="light dark">
 <link rel="stylesheet" href="rw/assets/app.css">
@@ -41,6 +40,7 @@ def build_page() -> gr.Blocks:
                 )
                 _part("under")
             _part("results")
+        _part("pages")
         place = gr.Button("Place text", elem_id="rw-place", visible="hidden")
     with page:
         code.input(None, [code], None, js="(text) => { window.RW?.edited(text) }", show_progress="hidden")

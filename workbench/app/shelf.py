@@ -1,21 +1,51 @@
-"""What all desks share: the opened project, its samples, the drafts and a scratch folder."""
+"""What all desks share: the opened project, the sample files read so far, the drafts and a scratch folder."""
 
 from __future__ import annotations
 
+import json
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rewards.errors import SamplesError
+from rewards.contract import completion_text
+from rewards.errors import ManifestError, RewardWorkbenchError, SamplesError
 from rewards.manifest import read_manifest
 from workbench.app.drafts import Drafts
-from workbench.app.engine import held
+from workbench.app.engine import HeldSamples, held
 from workbench.app.project_files import ProjectFiles
+from workbench.labels import appended, forget, keep_row, labels_file, rows_said, say, with_labels
 from workbench.opening import no_samples
 from workbench.samples import Samples, read_samples
+from workbench.samples.reader import samples_of_records
 
 Stamps = Mapping[Path, tuple[int, int]]
+
+KEPT_READINGS = 6
+GUEST = "opened"
+"""What the groups of rows begin with that were opened from a finding and belong to no file."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a desk's rows come from.
+
+    `paths` are sample files, `columns` names to change (source, target) before anything else, `guests` rows that
+    are looked at without being in any file, as JSON objects.
+    """
+
+    paths: tuple[Path, ...]
+    columns: tuple[tuple[str, str], ...] = ()
+    guests: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a source with what people said of them; `pinned` are those that `labels.jsonl` holds."""
+
+    samples: HeldSamples
+    pinned: frozenset[int]
 
 
 class Shelf:
@@ -25,46 +55,150 @@ class Shelf:
         self.project = project
         self.drafts = drafts
         self.scratch = scratch
+        self.labels = labels_file(project.target)
         self._lock = threading.Lock()
-        self._samples: Samples | None = None
-        self._read_at: Stamps = {}
+        self._raw: dict[Source, tuple[Stamps, Samples]] = {}
+        self._rows: dict[Source, tuple[Stamps, Rows]] = {}
 
-    @property
-    def samples(self) -> Samples:
-        """The rows, read on first use and again when their files have changed.
+    def source(self) -> Source:
+        """The rows the project itself names; a manifest that cannot be read just now changes no names."""
+        target = self.project.target
+        try:
+            manifest = read_manifest(target.path) if target.kind == "project" else None
+        except ManifestError:
+            manifest = None
+        return Source(self.project.samples, tuple((manifest.data.columns if manifest else {}).items()))
+
+    def rows(self, source: Source) -> Rows:
+        """The rows of a source, read on first use and again when their files have changed.
 
         Raises:
             SamplesError: no file is named, or no row could be read.
         """
         with self._lock:
-            stamps = _stamps(self.project.samples)
-            if self._samples is None or stamps != self._read_at:
-                self._samples, self._read_at = self._read(), stamps
-            return self._samples
+            stamps = _stamps([*source.paths, self.labels])
+            known = self._rows.get(source)
+            if known is None or known[0] != stamps:
+                known = stamps, self._with_what_was_said(source)
+                self._keep(self._rows, source, known)
+            return known[1]
 
-    @property
-    def skipped(self) -> list[Any]:
-        """Rows that could not be read, as far as the samples have been read."""
-        return list(self._samples.skipped) if self._samples is not None else []
+    def skipped(self, source: Source) -> list[Any]:
+        """Rows that could not be read, as far as the source has been read."""
+        known = self._rows.get(source)
+        return list(known[1].samples.skipped) if known is not None else []
 
-    def sample_files(self) -> tuple[Path, ...]:
-        """The files the rows come from."""
-        return self.project.samples
-
-    def stamps(self) -> Stamps:
-        """Time and size of every file whose change concerns a desk."""
+    def stamps(self, source: Source) -> Stamps:
+        """Time and size of every file whose change concerns a desk with this source."""
         root = self.project.root
-        watched = {root / file for file in self.project.files} | set(self.project.samples)
+        watched = {root / file for file in self.project.files} | {*source.paths, self.labels}
         if self.project.target.kind == "project":
             watched.add(self.project.target.path)
         return _stamps(watched)
 
-    def _read(self) -> Samples:
+    # ---------------------------------------------------------------- what people say of rows
+
+    def say(
+        self, source: Source, row: int, *, label: str | None, expected: Mapping[str, float | None] | None
+    ) -> Rows:
+        """Keep what was said of a row in `labels.jsonl`; the rows with it, without reading any file again.
+
+        Raises:
+            UsageError: nothing was said, or it cannot be written.
+        """
+        rows = self.rows(source)
+        say(self.labels, rows.samples, row, label=label, expected=expected)
+        labels, wanted = list(rows.samples.labels), list(rows.samples.expected)
+        labels[row] = label or labels[row]
+        wanted[row] = {**(wanted[row] or {}), **(expected or {})} or None
+        samples = replace(rows.samples, labels=labels, expected=wanted)
+        samples.__dict__.update(
+            {"_batch": rows.samples.__dict__.get("_batch")}
+        )  # neither is passed to a reward
+        said = Rows(samples, rows.pinned | {row})
+        with self._lock:
+            self._keep(self._rows, source, (_stamps([*source.paths, self.labels]), said))
+        return said
+
+    def unsay(self, source: Source, row: int) -> Rows:
+        """Drop what `labels.jsonl` says of a row; where it alone held the row, the row is gone.
+
+        Raises:
+            UsageError: the file cannot be written.
+        """
+        forget(self.labels, self.rows(source).samples, row)
+        return self.rows(source)
+
+    def keep_row(
+        self, source: Source, prompt: Any, completion: Any, columns: Mapping[str, Any], label: str | None
+    ) -> None:
+        """Keep a completion that is in no sample file, as text or chat like the rows of the source.
+
+        Raises:
+            UsageError: it cannot be kept.
+        """
+        chat = self.rows(source).samples.chat
+        keep_row(
+            self.labels,
+            _speech(chat, prompt, "user"),
+            _speech(chat, completion, "assistant"),
+            columns,
+            label=label,
+        )
+
+    # ---------------------------------------------------------------- reading
+
+    def _with_what_was_said(self, source: Source) -> Rows:
+        files = replace(source, guests=())
+        stamps = _stamps(source.paths)
+        raw = self._raw.get(files)
+        if raw is None or raw[0] != stamps:
+            raw = stamps, self._read(files)
+            self._keep(self._raw, files, raw)
+        samples = with_labels(raw[1], self.labels, add=True)
+        samples = _with_guests(samples, source.guests)
+        return Rows(held(samples), rows_said(samples, self.labels))
+
+    def _read(self, source: Source) -> Samples:
         target = self.project.target
         manifest = read_manifest(target.path) if target.kind == "project" else None
-        if not self.project.samples:
+        if not source.paths:
             raise SamplesError(no_samples(target, manifest))
-        return held(read_samples(self.project.samples, columns=manifest.data.columns if manifest else None))
+        return read_samples(source.paths, columns=dict(source.columns))
+
+    @staticmethod
+    def _keep(readings: dict[Source, Any], source: Source, known: Any) -> None:
+        readings.pop(source, None)
+        readings[source] = known
+        while len(readings) > KEPT_READINGS:
+            del readings[next(iter(readings))]
+
+
+def _with_guests(samples: Samples, guests: Sequence[str]) -> Samples:
+    """The samples with rows behind them that are in no file; one that cannot be read is left out with a note."""
+    records = [json.loads(guest) for guest in guests]
+    if not records:
+        return samples
+    for record in records:
+        record["prompt"] = _speech(samples.chat, record.get("prompt", ""), "user")
+        record["completion"] = _speech(samples.chat, record.get("completion", ""), "assistant")
+    try:
+        found = samples_of_records(records, Path(GUEST))
+    except RewardWorkbenchError as error:
+        return replace(samples, notes=[*samples.notes, str(error)])
+    return appended(samples, found, range(len(found)), GUEST)
+
+
+def _speech(chat: bool, said: Any, role: str) -> Any:
+    """A prompt or completion as a chat, or as text."""
+    if chat:
+        return [{"role": role, "content": said}] if isinstance(said, str) else said
+    if isinstance(said, str):
+        return said
+    if role == "assistant":
+        return completion_text(said)
+    contents = [str(part.get("content", "")) for part in said if isinstance(part, Mapping)] if said else []
+    return "\n".join(contents)
 
 
 def _stamps(paths: Iterable[Path]) -> Stamps:

@@ -39,7 +39,9 @@ def _state(desk: Desk) -> dict[str, Any]:
             "name": desk.shelf.project.name,
             "place": str(desk.shelf.project.root),
             "key": digest(str(desk.shelf.project.root)),
-            "samples": [path.name for path in desk.shelf.sample_files()],
+            "samples": [path.name for path in desk.source.paths],
+            "guests": len(desk.source.guests),
+            "manifest": desk.shelf.project.target.kind == "project",
         },
         "shown": None,
     }
@@ -47,6 +49,7 @@ def _state(desk: Desk) -> dict[str, Any]:
         board = shown.board
         state["shown"] = {
             "run": shown.run,
+            "edition": shown.edition,
             "stale": desk.stale,
             "rows": len(board),
             "groups": len(board.members),
@@ -58,6 +61,7 @@ def _state(desk: Desk) -> dict[str, Any]:
             "chips": chips(board),
             "aggregation": board.aggregation,
             "scale": board.scale_rewards,
+            "weighing": desk.weighing.to_json(),
             "printed": board.printed[-MAX_PRINTED:],
         }
     return state

@@ -158,3 +158,38 @@ def test_another_sites_page_cannot_run_code_even_with_the_cookie(
     )
     assert answer.status_code == 403
     assert desk.run == 1
+
+
+def test_a_label_is_kept_beside_the_project_and_needs_no_run(
+    client: TestClient, desk: Desk, project: Path
+) -> None:
+    run = desk.run
+    assert post(client, "say", row=2, label="hack").status_code == 200
+    assert post(client, "say", row=2, expected={"shaped": 0.5}).status_code == 200
+    row = get(client, "row", row=2).json()
+    assert (row["label"], row["pinned"], row["scores"][0]["expected"], desk.run) == ("hack", True, 0.5, run)
+    kept = json.loads((project / "labels.jsonl").read_text())
+    assert (kept["completion"], kept["label"], kept["expected"]) == ("two", "hack", {"shaped": 0.5})
+    assert {c["key"]: c["count"] for c in get(client, "state").json()["shown"]["chips"]}["pinned"] == 1
+    assert post(client, "say", row=2, forget=True).status_code == 200
+    assert get(client, "row", row=2).json()["label"] is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [{"label": "fine"}, {}, {"expected": {"shaped": "x"}}, {"row": 99, "label": "right"}, {"expected": [1]}],
+)
+def test_what_cannot_be_said_of_a_row_is_one_sentence(client: TestClient, said: dict[str, Any]) -> None:
+    answer = post(client, "say", **{"row": 0, **said})
+    assert answer.status_code == 400
+    assert list(answer.json()) == ["error"]
+
+
+def test_a_row_kept_by_another_tab_or_program_appears(
+    client: TestClient, desk: Desk, project: Path, wait_for: Wait
+) -> None:
+    line = {"prompt": "1 + 1", "completion": "by hand", "answer": "2", "label": "wrong"}
+    (project / "labels.jsonl").write_text(json.dumps(line) + "\n")
+    desk.look_at_disk()
+    wait_for(lambda: desk.status == "scored" and get(client, "state").json()["shown"]["rows"] == 7)
+    assert get(client, "row", row=6).json()["group"]["size"] == 1

@@ -5,6 +5,7 @@
   const { el, $, plural } = RW;
   const banners = new Map();
   let gone = false;
+  let restored = false;
 
   RW.banner = (name, text, actions = []) => {
     if (text) banners.set(name, { text, actions }); else if (!banners.delete(name)) return;
@@ -29,8 +30,9 @@
       try {
         const state = await RW.get('state', { after });
         after = state.version;
-        if (gone) { gone = false; RW.banner('gone', null); RW.forget(); RW.resend(); }
         RW.state = state;
+        if (gone) { gone = false; RW.banner('gone', null); RW.forget(); RW.resend(); restored = false; }
+        if (!restored && state.shown) { restored = true; RW.restoreWeights(state); }
         show(state);
       } catch (error) {
         if (error instanceof RW.Refused) { RW.trouble(error); after = 0; await new Promise((done) => setTimeout(done, 1000)); }
@@ -43,22 +45,25 @@
     const results = $('rw-results-in');
     const shown = state.shown;
     $('rw-project').textContent = [state.project.name, ...state.project.samples].join(' \u00b7 ');
-    $('rw-project').title = state.project.place;
+    $('rw-project').title = `${state.project.place}: where the completions come from`;
     RW.showFile(state);
     showStatus(state);
     showProblems(state);
     results.classList.toggle('rw-stale', Boolean(shown?.stale));
+    RW.showWeighing(state);
     if (shown) RW.showTiles(shown); else $('rw-tiles').replaceChildren(...Array.from({ length: 5 }, () => el('div', { class: `rw-tile rw-blank${state.status === 'running' ? ' rw-pulse' : ''}`, 'aria-hidden': 'true' })));
     $('rw-detail').hidden = $('rw-split-row').hidden = !shown;
     $('rw-tiles').hidden = !shown && state.status !== 'running';
     document.querySelector('.rw-tools').hidden = !shown;
     RW.showTable(state);
-    if (shown && results.dataset.shown !== String(shown.run) && RW.selected !== null) {
+    if (shown && results.dataset.shown !== String(shown.edition) && RW.selected !== null) {
       if (RW.selected < shown.rows) RW.showDetail(RW.selected); else RW.selected = null;
     }
-    if (shown) results.dataset.shown = shown.run;
+    if (shown) results.dataset.shown = shown.edition;
     results.dataset.status = state.status;
     results.dataset.run = state.status === 'running' ? results.dataset.run : state.run;
+    if (shown) results.dataset.edition = shown.edition;
+    RW.showPages(state);
   };
 
   const showStatus = (state) => {
@@ -116,10 +121,11 @@
     split($('rw-split-row'), 'rw-split-row', (move) => { const box = $('rw-results-in').getBoundingClientRect(); const from = document.querySelector('.rw-table-box').getBoundingClientRect().top; return (move.clientY - from) / (box.bottom - from); }, (share) => { root.style.setProperty('--rw-table-grow', share); root.style.setProperty('--rw-detail-grow', 1 - share); });
   };
 
-  const ready = () => $('rw-results-in') && $('rw-banner') && $('rw-files') && $('rw-problems') && $('rw-place') && document.querySelector('#rw-editor .cm-content');
+  const ready = () => $('rw-results-in') && $('rw-pages-in') && $('rw-banner') && $('rw-files') && $('rw-problems') && $('rw-place') && document.querySelector('#rw-editor .cm-content');
   const begin = async () => {
     if (!ready()) { setTimeout(begin, 30); return; }
     startPage();
+    RW.startTabs();
     RW.startEditor();
     RW.startTable();
     for (;;) {

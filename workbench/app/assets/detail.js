@@ -17,7 +17,7 @@
       const detail = await RW.get('row', { row }, mine.signal);
       current = { row, detail, credits: same ? current.credits : null, why: null };
       if (!same) draw();
-      else drawSide();
+      else { const at = $('rw-text').scrollTop; drawText(); $('rw-text').scrollTop = at; drawSide(); }
       const slow = setTimeout(() => $('rw-detail').classList.add('rw-busy'), 200);
       try {
         const found = await RW.post('explain', { row }, mine.signal);
@@ -65,8 +65,7 @@
     const { detail, credits } = current;
     const head = el('div', { class: 'rw-text-head' },
       el('b', {}, `#${detail.row}`), el('span', { class: 'rw-shrinks', title: detail.group.name }, `group ${detail.group.name}`),
-      detail.label ? el('i', { class: `rw-label rw-label-${detail.label}` }, detail.label) : null,
-      el('span', { class: 'rw-gap' }), el('span', { class: 'rw-shrinks' }, RW.plural(detail.length, 'character')),
+      el('span', { class: 'rw-gap' }), labelButtons(detail), el('span', { class: 'rw-shrinks' }, RW.plural(detail.length, 'character')),
       el('button', { type: 'button', class: 'rw-button rw-quiet', id: 'rw-invisible', 'aria-pressed': String(invisible), title: 'Show invisible characters (i)', onclick: () => RW.toggleInvisible() }, '\u00b6'));
     const prompt = el('details', { class: 'rw-prompt', open: RW.keep(localStorage, 'rw-prompt') === 'open' },
       el('summary', {}, el('span', { class: 'rw-key' }, 'prompt'), el('span', { class: 'rw-first' }, detail.prompt.at(-1)?.[1] ?? '')),
@@ -79,6 +78,41 @@
     if (!detail.text) body.append(el('em', { class: 'rw-none' }, 'empty completion'));
     if (detail.length > detail.text.length) body.append(el('em', { class: 'rw-none' }, ` \u2026 ${RW.plural(detail.length - detail.text.length, 'more character')}`));
     $('rw-text').replaceChildren(head, prompt, values, body);
+  };
+
+  // ---------------------------------------------------------------- what a person says of the row
+
+  RW.LABELS = ['right', 'partial', 'wrong', 'hack'];
+  const labelButtons = (detail) => el('span', { class: 'rw-labels', role: 'group', 'aria-label': 'Label of this completion' },
+    ...RW.LABELS.map((label, index) => el('button', {
+      type: 'button', class: `rw-press rw-say-${label}`, 'aria-pressed': String(detail.label === label), 'data-say': label,
+      title: `${label} (${index + 1})`, onclick: () => RW.pressLabel(label),
+    }, label)));
+  // The label it has, pressed again, is taken back, if it was given here and does not stand in the user's own file.
+  RW.pressLabel = (label) => {
+    if (!current) return;
+    const { row, detail } = current;
+    if (detail.label === label && !detail.pinned) return;
+    RW.post('say', detail.label === label ? { row, forget: true } : { row, label }).catch(RW.trouble);
+  };
+  const expectation = (score) => {
+    const known = 'expected' in score;
+    const same = known && (score.expected === null ? score.score === null : typeof score.score === 'number' && Math.abs(score.score - score.expected) < 1e-6);
+    const input = el('input', { class: `rw-expected${known && !same ? ' rw-bad' : ''}`, type: 'text', autocomplete: 'off', placeholder: 'expect', 'aria-label': `Expected score of ${score.name}`, title: 'What this score should be; Enter keeps it, "none" for None' });
+    if (known) input.value = score.expected === null ? 'None' : String(score.expected);
+    const say = (value) => RW.post('say', { row: current.row, expected: { [score.name]: value } }).catch(RW.trouble);
+    input.addEventListener('keydown', (event) => {
+      if (event.key === 'Escape') { input.blur(); return; }
+      if (event.key !== 'Enter') return;
+      const text = input.value.trim();
+      const value = text.toLowerCase() === 'none' ? null : Number(text.replace(',', '.'));
+      const right = text !== '' && (value === null || Number.isFinite(value));
+      input.setAttribute('aria-invalid', String(!right));
+      if (right) { say(value); $('rw-grid').focus(); }
+    });
+    const given = score.score === null || typeof score.score === 'number';
+    const tick = el('button', { type: 'button', class: 'rw-press rw-tick', 'aria-pressed': String(same), disabled: !given, 'aria-label': `The score of ${score.name} is as it should be`, title: 'As it should be: expect this score', onclick: () => say(score.score) }, '\u2713');
+    return [input, tick];
   };
 
   const piece = (text, numbers) => {
@@ -148,7 +182,7 @@
     const inexact = explained && !explained.exact && score.score !== '!' && score.score !== null;
     const why = score.error ?? explained?.error;
     return el('section', { class: 'rw-reward', 'data-reward': score.name },
-      el('header', {}, el('b', { title: score.name }, RW.alias(score.name)), el('span', { class: 'rw-gap' }), times, value),
+      el('header', {}, el('b', { title: score.name }, RW.alias(score.name)), el('span', { class: 'rw-gap' }), times, ...expectation(score), value),
       why ? el('p', { class: 'rw-why' }, why, ...lineButton(why)) : null,
       credits.length ? el('ul', {}, ...credits.map((credit) => drawCredit(credit, file))) : null,
       missed.length ? el('ul', { class: 'rw-missed', 'aria-label': 'What did not pay' }, ...missed.map((credit) => drawCredit(credit, file))) : null,

@@ -15,7 +15,7 @@
   let shown = null;
   let textWidth = 300;
   const drawn = new Map(); // place -> element
-  RW.view = { sort: 'row', down: false, chip: 'all', q: '', preview: RW.keep(localStorage, 'rw-preview') || 'tail' };
+  RW.view = { sort: 'row', down: false, chip: 'all', q: '', bar: '', preview: RW.keep(localStorage, 'rw-preview') || 'tail' };
   RW.selected = null; // row number
   RW.place_of_selected = null;
 
@@ -31,9 +31,9 @@
     if (!shown) { drawEmpty(state); return; }
     drawHead();
     drawChips();
-    const wanted = JSON.stringify([shown.run, query()]);
+    const wanted = JSON.stringify([shown.edition, query()]);
     if (wanted !== key) {
-      const sameRun = key !== '' && JSON.parse(key)[0] === shown.run;
+      const sameRun = key !== '' && JSON.parse(key)[0] === shown.edition;
       key = wanted;
       reload(sameRun);
     } else drawEmpty(state);
@@ -165,11 +165,17 @@
     })));
   };
 
+  const CHIPS = { changed: 'Scores or totals are others than in the saved file', errors: 'A reward failed', none: 'A reward gave None or NaN', dead: 'Groups whose totals are all equal: they teach nothing', pinned: 'You said something of them: kept in labels.jsonl', off: 'A score is another than the one you expect' };
+  // Filters that would show nothing are left out.
   const drawChips = () => {
-    $('rw-chips').replaceChildren(...shown.chips.map(({ key: chip, name, count: n }) => el('button', {
-      type: 'button', class: `rw-chip${chip === 'errors' && n ? ' rw-bad' : ''}`, 'aria-pressed': RW.view.chip === chip ? 'true' : 'false',
-      disabled: n === 0 && chip !== 'all' && RW.view.chip !== chip, onclick: () => RW.showChip(chip), 'data-chip': chip,
+    $('rw-chips').replaceChildren(...shown.chips.filter(({ key: chip, count: n }) => n || chip === 'all' || RW.view.chip === chip).map(({ key: chip, name, count: n }) => el('button', {
+      type: 'button', class: `rw-chip${chip === 'errors' && n ? ' rw-bad' : ''}`, 'aria-pressed': RW.view.chip === chip ? 'true' : 'false', title: CHIPS[chip], onclick: () => RW.showChip(chip), 'data-chip': chip,
     }, name, el('span', {}, count(n)))));
+    if (RW.view.bar) {
+      const [name, low, high] = JSON.parse(RW.view.bar);
+      const words = low === high ? `${RW.alias(name)} = ${number(low)}` : `${RW.alias(name)} ${number(low)} to ${number(high)}`;
+      $('rw-chips').prepend(el('button', { type: 'button', class: 'rw-chip', 'aria-pressed': 'true', id: 'rw-bar-chip', title: 'Show all scores again', onclick: () => RW.change({ bar: '' }) }, words, el('span', {}, '\u2715')));
+    }
   };
 
   const drawEmpty = (state) => {
@@ -185,7 +191,7 @@
     }
     else {
       box.replaceChildren(el('b', {}, 'No completion matches'), el('span', {}, RW.view.q ? `Nothing contains \u201c${RW.view.q}\u201d here.` : 'This filter is empty.'),
-        el('button', { type: 'button', class: 'rw-button', onclick: () => { $('rw-search').value = ''; RW.change({ chip: 'all', q: '' }); } }, 'Show all'));
+        el('button', { type: 'button', class: 'rw-button', onclick: () => { $('rw-search').value = ''; RW.change({ chip: 'all', q: '', bar: '' }); } }, 'Show all'));
     }
   };
 
@@ -219,9 +225,9 @@
     RW.select(row, null);
     const found = await RW.get('rows', { ...query(), start: 0, count: 0, find: row }).catch(RW.trouble);
     if (found && found.at !== null && RW.selected === row) { RW.place_of_selected = found.at; reveal(found.at); draw(); }
-    else if (found && found.at === null && RW.selected === row && (RW.view.chip !== 'all' || RW.view.q)) {
+    else if (found && found.at === null && RW.selected === row && (RW.view.chip !== 'all' || RW.view.q || RW.view.bar)) {
       $('rw-search').value = '';
-      RW.change({ chip: 'all', q: '' });
+      RW.change({ chip: 'all', q: '', bar: '' });
     }
   };
 
@@ -266,7 +272,8 @@
     document.addEventListener('keydown', (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       const target = event.target;
-      if (target.closest('input, select, textarea, .cm-editor, dialog')) return;
+      if (RW.page !== 'write' || target.closest('input, select, textarea, .cm-editor, dialog')) return;
+      if (RW.selected !== null && '1234'.includes(event.key) && event.key) { event.preventDefault(); RW.pressLabel(RW.LABELS[Number(event.key) - 1]); return; }
       const inGrid = target === grid || target === document.body;
       let by = event.key in moves && (inGrid || event.key.length === 1) ? moves[event.key] : null;
       if (inGrid && event.key === 'PageDown') by = height() - 2;

@@ -39,12 +39,14 @@
     return svg;
   };
 
-  const frame = (name, title, main, notes, picture, axis, onclick, pressed) =>
-    el('button', { type: 'button', class: 'rw-tile', title, onclick, 'aria-pressed': pressed ? 'true' : 'false' },
-      el('span', { class: 'rw-tile-top' }, el('span', { class: 'rw-tile-name' }, name), ...notes),
-      el('span', { class: 'rw-tile-main' }, ...main),
+  // The whole tile is a button; a weight field and its switches lie above it.
+  const frame = (name, title, main, notes, picture, axis, onclick, pressed, controls = null) =>
+    el('div', { class: `rw-tile${pressed ? ' rw-on' : ''}` },
+      el('button', { type: 'button', class: 'rw-tile-press', title, onclick, 'aria-label': title, 'aria-pressed': pressed ? 'true' : 'false', 'data-focus': `tile:${name}` }),
+      el('span', { class: 'rw-tile-top' }, el('span', { class: 'rw-tile-name' }, name), controls?.[0]),
+      el('span', { class: 'rw-tile-main' }, ...main, controls?.[1]),
       picture,
-      el('span', { class: 'rw-axis' }, ...axis.map((text) => el('span', {}, text))));
+      el('span', { class: 'rw-axis' }, el('span', {}, axis[0]), ...notes, el('span', {}, axis[1])));
 
   const note = (text, kind = '') => el('span', { class: `rw-note ${kind}` }, text);
   const figure = (tile) => [
@@ -59,29 +61,33 @@
       const notes = [];
       if (tile.failed) notes.push(note(`${count(tile.failed)} failed`, 'rw-bad'));
       if (tile.none) notes.push(note(`${count(tile.none)} None`));
-      if (tile.weight !== 1) notes.push(note(`\u00d7${Number(tile.weight.toFixed(2))}`));
       const title = `${tile.name}: mean ${number(tile.mean)}, weight ${number(tile.weight, 2)}`
         + `${tile.seconds === null ? '' : `, ${RW.seconds(tile.seconds)}`}. Click to sort by it.`;
       return frame(RW.alias(tile.name), title, figure(tile), notes,
         histogram(tile, { label: `Histogram of ${tile.name}` }), [number(tile.low, 1), number(tile.high, 1)],
-        () => RW.sortBy(`reward:${tile.name}`), sort === `reward:${tile.name}`);
+        () => RW.sortBy(`reward:${tile.name}`), sort === `reward:${tile.name}`, RW.weightControls(tile));
     });
     const last = shown.tiles.total;
     found.push(frame('total', 'Weighted total. Click to sort by it.', figure(total), [],
       histogram(last, { label: 'Histogram of totals' }), [number(total.low, 1), number(total.high, 1)],
       () => RW.sortBy('total'), sort === 'total'));
-    const sizes = groups.ragged ? `${groups.sizes[0]}\u2013${groups.sizes[1]} each` : `of ${groups.sizes.join(', ')}`;
+    const sizes = groups.ragged ? `${groups.sizes[0]}\u2013${groups.sizes[1]} each` : `${groups.sizes.join(', ')} each`;
     const share = groups.of ? groups.dead / groups.of : 0;
     const main = groups.of
       ? [el('b', {}, `${count(groups.dead)} dead`), el('span', {}, `of ${RW.plural(groups.of, 'group')}`)]
       : [el('b', {}, 'none'), el('span', {}, 'every prompt has one completion')];
     found.push(frame('groups', 'Groups whose totals are all equal teach nothing. Click to see them.', main,
-      [note(groups.of ? sizes : '', '')], histogram({ ...groups, low: 0 }, { scale: false, label: 'Histogram of the spread within groups' }),
-      ['spread 0', number(groups.high, 2)], () => RW.showChip('dead'), RW.view.chip === 'dead'));
+      groups.of ? [note(sizes)] : [], histogram({ ...groups, low: 0 }, { scale: false, label: 'Histogram of the spread within groups' }),
+      ['\u03c3 0', number(groups.high, 2)], () => RW.showChip('dead'), RW.view.chip === 'dead'));
     found.at(-1).classList.toggle('rw-warn', share > 0.3);
+    shown.tiles.rewards.forEach((tile, index) => found[index].classList.toggle('rw-silent', tile.weight === 0));
     const box = $('rw-tiles');
     const left = box.scrollLeft;
+    const held = box.contains(document.activeElement) ? document.activeElement : null;
+    const typed = held?.tagName === 'INPUT' ? [held.value, held.selectionStart] : null;
     box.replaceChildren(...found);
     box.scrollLeft = left;
+    const again = held && box.querySelector(`[data-focus="${CSS.escape(held.dataset.focus ?? '')}"]`);
+    if (again) { again.focus({ preventScroll: true }); if (typed) { again.value = typed[0]; again.setSelectionRange(typed[1], typed[1]); } }
   };
 })();

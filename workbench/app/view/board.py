@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import string
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,14 @@ from rewards.contract import Status, completion_text
 from rewards.groups import GroupStatistics, group_statistics
 from workbench.app.view.numbers import Cell, cell
 
+if TYPE_CHECKING:
+    from workbench.scoring import ScoreTable
+
 WORD = string.ascii_letters + string.digits
 Bounds = tuple[float, float]
+
+SAME = 1e-9
+"""Scores that differ by at most this are the same."""
 
 CUSTOMARY: tuple[Bounds, ...] = ((0.0, 1.0), (-1.0, 0.0), (-1.0, 1.0))
 """Ranges a reward without a declared one is taken to have, if its scores fit."""
@@ -31,8 +37,8 @@ CUSTOMARY: tuple[Bounds, ...] = ((0.0, 1.0), (-1.0, 0.0), (-1.0, 1.0))
 class Column:
     """One reward as a column.
 
-    `low` and `high` bound its colour scale, `declared` if the author gave them; `file` is where it is defined,
-    as the project names it.
+    `weight` is the one in force, `own` the one it was declared with (None: the same). `low` and `high` bound its
+    colour scale, `declared` if the author gave them; `file` is where it is defined, as the project names it.
     """
 
     name: str
@@ -42,12 +48,19 @@ class Column:
     declared: bool
     seconds: float | None = None
     file: str | None = None
+    own: float | None = None
+
+    @property
+    def declared_weight(self) -> float:
+        """The weight it was declared with."""
+        return self.weight if self.own is None else self.own
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready."""
         return {
             "name": self.name,
             "weight": cell(self.weight),
+            "own": cell(self.declared_weight),
             "low": cell(self.low),
             "high": cell(self.high),
             "declared": self.declared,
@@ -61,6 +74,8 @@ class Board:
 
     `scores` is (n, k) float64 with NaN where there is no number, `status` (n, k) of `Status`, `errors` maps
     (row, reward) to its sentence. `prompts` and `completions` are as in the samples, `values` the other columns.
+    `table` is the score table it was made from. `expected` and `pinned` are what people said of the rows,
+    `changed` marks rows that score otherwise than in the saved file (None: that is not known).
     """
 
     columns: list[Column]
@@ -79,6 +94,10 @@ class Board:
     scale_rewards: str = "group"
     printed: str = ""
     notes: tuple[str, ...] = ()
+    table: ScoreTable | None = field(default=None, repr=False)
+    expected: Sequence[Mapping[str, float | None] | None] = ()
+    pinned: frozenset[int] = frozenset()
+    changed: NDArray[np.bool_] | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.completions)
@@ -143,9 +162,48 @@ class Board:
         high = sum(max(c.weight * c.low, c.weight * c.high) for c in self.columns)
         return (low, high) if low < high else (low, low + 1.0)
 
+    @cached_property
+    def disagreeing(self) -> NDArray[np.bool_]:
+        """(n,): True where a score is another than the one that is expected of the row."""
+        found = np.zeros(len(self), dtype=bool)
+        for row, wanted in enumerate(self.expected):
+            for name, value in (wanted or {}).items():
+                if name in self.names:
+                    score = self.scores[row, self.names.index(name)]
+                    right = np.isnan(score) if value is None else abs(score - value) <= SAME
+                    found[row] |= not right
+        return found
+
+    def reweighted(self, weights: Mapping[str, float]) -> Board:
+        """The same scores under these weights; nothing is scored again. Names that are no reward are passed over."""
+        factors = {c.name: weights.get(c.name, c.declared_weight) for c in self.columns}
+        if self.table is None or all(factors[c.name] == c.weight for c in self.columns):
+            return self
+        table = self.table.reweighted(factors)
+        columns = [replace(c, weight=factors[c.name], own=c.declared_weight) for c in self.columns]
+        return replace(self, columns=columns, totals=table.totals, advantages=table.advantages, table=table)
+
+    def differs(self, base: Board) -> NDArray[np.bool_] | None:
+        """(n,): True for rows whose scores or total are others than on `base`; None if those are other rows."""
+        if len(base) != len(self) or base.ids != self.ids:
+            return None
+        found = ~_equal(self.totals, base.totals)
+        for at, name in enumerate(self.names):
+            if name in base.names:
+                there = base.names.index(name)
+                found |= ~_equal(self.scores[:, at], base.scores[:, there])
+                found |= self.status[:, at] != base.status[:, there]
+        return found
+
     def cells(self, row: int) -> list[Cell]:
         """The row's scores, one a reward, as the page shows them."""
         return [cell(self.scores[row, index], self.status[row, index]) for index in range(len(self.columns))]
+
+
+def _equal(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.bool_]:
+    with np.errstate(invalid="ignore"):
+        same = (np.abs(one - other) <= SAME) | (one == other)
+    return np.asarray(same | (np.isnan(one) & np.isnan(other)))
 
 
 def shared_beginning(names: Sequence[str]) -> str:

@@ -30,6 +30,7 @@ def row_detail(board: Board, row: int) -> dict[str, Any]:
         "row": row,
         "id": board.ids[row],
         "label": board.labels[row],
+        "pinned": row in board.pinned,
         "prompt": messages(board.prompts[row]),
         "values": [[name, value_text(values[row])] for name, values in board.values.items()],
         "text": text[:MAX_TEXT],
@@ -66,6 +67,7 @@ def _score(board: Board, row: int, index: int) -> dict[str, Any]:
     status = int(board.status[row, index])
     score = board.scores[row, index]
     counted = status == Status.NUMBER
+    wanted = (board.expected[row] if board.expected else None) or {}
     return {
         "name": column.name,
         "score": cell(score, status),
@@ -73,6 +75,7 @@ def _score(board: Board, row: int, index: int) -> dict[str, Any]:
         "weighted": cell(score * column.weight) if counted else None,
         "status": Status(status).name.lower().replace("_", " "),
         "error": board.errors.get((row, column.name)),
+        **({"expected": wanted[column.name]} if column.name in wanted else {}),
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.app.view.board import Board
+from workbench.app.view.board import SAME, Board
 from workbench.app.view.numbers import cell
 
 MAX_WINDOW = 200
@@ -21,23 +21,42 @@ LABELS = ("right", "partial", "wrong", "hack")
 
 @dataclass(frozen=True)
 class View:
-    """What the visitor asked to see: `sort` is "row", "group", "total", "advantage" or "reward:NAME"."""
+    """What the visitor asked to see.
+
+    `sort` is "row", "group", "total", "advantage" or "reward:NAME"; `within` is a bar of a histogram: rows whose
+    score by this reward ("total": whose total) lies from `low` to `high`, both included if `closed`.
+    """
 
     sort: str = "row"
     down: bool = False
     chip: str = "all"
     search: str = ""
     preview: str = "tail"
+    within: Bar | None = None
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar of a histogram, as a filter."""
+
+    name: str
+    low: float
+    high: float
+    closed: bool = True
 
 
 def chips(board: Board) -> list[dict[str, Any]]:
     """The filter chips with their counts; a chip for every label that occurs."""
     found = [
         {"key": "all", "name": "All", "count": len(board)},
-        {"key": "errors", "name": "Errors", "count": int(board.failed.sum())},
-        {"key": "none", "name": "None", "count": int(board.abstained.sum())},
-        {"key": "dead", "name": "Dead groups", "count": int(board.dead.sum())},
+        {"key": "changed", "name": "Changed", "count": _count(board, "changed")},
+        {"key": "errors", "name": "Errors", "count": _count(board, "errors")},
+        {"key": "none", "name": "None", "count": _count(board, "none")},
+        {"key": "dead", "name": "Dead groups", "count": _count(board, "dead")},
+        {"key": "pinned", "name": "Pinned", "count": _count(board, "pinned")},
     ]
+    if any(board.expected):
+        found.append({"key": "off", "name": "Unexpected", "count": _count(board, "off")})
     for label in LABELS:
         count = sum(1 for there in board.labels if there == label)
         if count:
@@ -47,7 +66,7 @@ def chips(board: Board) -> list[dict[str, Any]]:
 
 def order(board: Board, view: View) -> NDArray[np.intp]:
     """The rows that `view` shows, in its order; rows without a value come last either way."""
-    chosen = np.flatnonzero(_chosen(board, view.chip))
+    chosen = np.flatnonzero(_chosen(board, view.chip) & _within(board, view.within))
     if view.search:
         wanted = view.search.casefold()
         texts, ids = board.texts, board.ids
@@ -107,9 +126,32 @@ def _chosen(board: Board, chip: str) -> NDArray[np.bool_]:
         return board.abstained
     if chip == "dead":
         return board.dead
+    if chip == "changed":
+        return board.changed if board.changed is not None else np.zeros(len(board), dtype=bool)
+    if chip == "off":
+        return board.disagreeing
+    if chip == "pinned":
+        found = np.zeros(len(board), dtype=bool)
+        found[[row for row in board.pinned if row < len(board)]] = True
+        return found
     if chip.startswith("label:"):
         return np.array([label == chip[6:] for label in board.labels], dtype=bool)
     return np.ones(len(board), dtype=bool)
+
+
+def _count(board: Board, chip: str) -> int:
+    return int(_chosen(board, chip).sum())
+
+
+def _within(board: Board, bar: Bar | None) -> NDArray[np.bool_]:
+    if bar is None:
+        return np.ones(len(board), dtype=bool)
+    values = _keys(board, "total" if bar.name == "total" else f"reward:{bar.name}")
+    if values is None:
+        return np.zeros(len(board), dtype=bool)
+    with np.errstate(invalid="ignore"):
+        high = values <= bar.high + SAME if bar.closed else values < bar.high
+        return np.asarray((values >= bar.low - (SAME if bar.closed else 0.0)) & high)
 
 
 def _keys(board: Board, sort: str) -> NDArray[np.float64] | None:

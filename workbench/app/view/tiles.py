@@ -65,6 +65,7 @@ def _reward_tile(board: Board, index: int) -> dict[str, Any]:
     return {
         "name": column.name,
         "weight": short(column.weight),
+        "own": short(column.declared_weight),
         "seconds": None if column.seconds is None else short(column.seconds),
         "none": int(((status == Status.ABSTAINED) | (status == Status.NAN)).sum()),
         "failed": int(((status >= Status.WRONG_TYPE) | (status == Status.INFINITE)).sum()),

@@ -87,6 +87,7 @@ def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def server(shared_server: Server, project: Path) -> Server:
     """The shared server on the project of `project`, without anybody's drafts."""
     shutil.rmtree(shared_server.state / "reward-workbench" / "drafts", ignore_errors=True)
+    (shared_server.project / "labels.jsonl").unlink(missing_ok=True)
     for path in project.iterdir():
         shutil.copy(path, shared_server.project / path.name)
     return shared_server

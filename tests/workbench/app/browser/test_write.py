@@ -157,6 +157,45 @@ def test_chips_filter_the_rows(bench_page: Any) -> None:
     bench_page.shows([0, 1, 2, 3, 4, 5])
 
 
+def test_weights_add_up_anew_without_scoring_and_are_kept_on_request(bench_page: Any, server: Any) -> None:
+    page, run = bench_page.page, bench_page.run
+    page.fill("[data-focus='weight:shaped']", "3")
+    page.wait_for_function(
+        "() => document.querySelector(\".rw-row[data-row='0'] .rw-c-total\")?.innerText === '4.00'"
+    )
+    page.click("[data-solo=shaped]")
+    page.wait_for_function(
+        "() => document.querySelector(\".rw-row[data-row='0'] .rw-c-total\")?.innerText === '3.00'"
+    )
+    assert bench_page.run == run
+    assert page.input_value("[data-focus='weight:shaped']") == "3"
+    page.click("[data-chip=changed]")
+    bench_page.shows([0, 1, 3, 4, 5])
+    page.click("#rw-keep-weights")
+    assert bench_page.after_run(run) == "scored"
+    manifest = (server.project / "rewardset.toml").read_text()
+    assert "weight = 3.0" in manifest
+    assert "abstains = true" in manifest
+    page.click("#rw-reset-weights")
+    page.wait_for_selector("#rw-weighing", state="hidden")
+
+
+def test_a_label_and_an_expected_score_are_set_where_the_row_is_read(bench_page: Any, server: Any) -> None:
+    page, run = bench_page.page, bench_page.run
+    bench_page.select(2)
+    page.keyboard.press("4")
+    page.wait_for_selector("[data-say=hack][aria-pressed=true]")
+    page.fill("[data-reward=shaped] .rw-expected", "1")
+    page.press("[data-reward=shaped] .rw-expected", "Enter")
+    page.click("[data-chip=off]")
+    bench_page.shows([2])
+    kept = json.loads((server.project / "labels.jsonl").read_text())
+    assert (kept["label"], kept["expected"], bench_page.run) == ("hack", {"shaped": 1.0}, run)
+    page.click("[data-say=hack]")
+    page.wait_for_selector("[data-say=hack][aria-pressed=false]")
+    assert (server.project / "labels.jsonl").read_text() == ""
+
+
 def test_a_search_that_finds_nothing_says_so_and_offers_the_way_back(bench_page: Any) -> None:
     page = bench_page.page
     page.keyboard.press("/")

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.workbench.tables import samples, table
+from workbench.app.engine import board_of
 from workbench.app.view.board import Board, bounds, shared_beginning
 from workbench.app.view.numbers import cell
 
@@ -66,3 +68,15 @@ def test_numbers_are_as_long_as_a_screen_can_show() -> None:
     assert cell(2 / 3) == 0.666667
     assert cell(1e300) == 1e300
     assert str(cell(-0.0)) == "0.0"
+
+
+def test_other_weights_change_totals_and_advantages_but_no_score() -> None:
+    made = table({"a": [1.0, 0.0], "b": [0.0, 1.0]}, ["g", "g"], weights=[2.0, 1.0])
+    board = board_of(made, samples(["x", "y"], ["g", "g"]))
+    heard = board.reweighted({"a": 0.0})
+    assert heard.totals.tolist() == [0.0, 1.0]
+    assert heard.advantages[1] > 0 > heard.advantages[0]
+    assert [(column.weight, column.declared_weight) for column in heard.columns] == [(0.0, 2.0), (1.0, 1.0)]
+    assert heard.scores is board.scores
+    assert heard.reweighted({}).totals.tolist() == board.totals.tolist()
+    assert heard.differs(board) is not None

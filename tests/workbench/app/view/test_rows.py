@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.app.view.board import Board
-from workbench.app.view.rows import MAX_WINDOW, PREVIEW, View, chips, order, preview, window
+from workbench.app.view.rows import MAX_WINDOW, PREVIEW, Bar, View, chips, order, preview, window
 
 MakeBoard = Callable[..., Board]
 NAN = float("nan")
@@ -47,7 +49,33 @@ def test_rows_are_sorted_filtered_and_searched(board: Board, view: View, rows: l
 
 def test_every_label_that_occurs_has_a_chip(board: Board) -> None:
     counts = {chip["key"]: chip["count"] for chip in chips(board)}
-    assert counts == {"all": 4, "errors": 1, "none": 1, "dead": 2, "label:right": 2, "label:wrong": 1}
+    assert counts == {
+        "all": 4, "changed": 0, "errors": 1, "none": 1, "dead": 2, "pinned": 0, "label:right": 2, "label:wrong": 1,
+    }  # fmt: skip
+
+
+def test_pinned_changed_and_unexpected_rows_have_chips_of_their_own(board: Board) -> None:
+    expected = [{"a": 0.5}, {"a": None}, {"a": 0.25}, None]
+    other = replace(board, scores=board.scores + np.array([0.0, 1.0]), totals=board.totals + 1.0)
+    said = replace(board, expected=expected, pinned=frozenset({1, 3}), changed=board.differs(other))
+    assert order(said, View(chip="pinned")).tolist() == [1, 3]
+    assert order(said, View(chip="off")).tolist() == [2]
+    assert order(said, View(chip="changed")).tolist() == [0, 1, 2, 3]
+    assert board.differs(board) is not None
+    assert not board.differs(board).any()  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("bar", "rows"),
+    [
+        (Bar("a", 0.5, 1.0, closed=False), [0]),
+        (Bar("a", 0.5, 1.0), [0, 2]),
+        (Bar("total", 3.5, 3.5), [0]),
+        (Bar("nobody", 0.0, 1.0), []),
+    ],
+)
+def test_a_bar_leaves_the_rows_with_a_score_in_it(board: Board, bar: Bar, rows: list[int]) -> None:
+    assert order(board, View(within=bar)).tolist() == rows
 
 
 def test_a_window_is_bounded_and_may_lie_beyond_the_end(make_board: MakeBoard) -> None:

@@ -1,0 +1,121 @@
+"""What every request passes: a desk, a bounded body, checked numbers and texts; a wrong one is one sentence."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from rewards.errors import RewardWorkbenchError, UsageError
+from workbench.app.bench import Bench
+from workbench.app.desk import Desk
+from workbench.app.view.rows import Bar, View
+
+MAX_BODY = 4_000_000
+MAX_SEARCH = 200
+PREVIEWS = ("tail", "head")
+
+Answer = Callable[[Bench, Request], Awaitable[Any]]
+Table = Mapping[str, tuple[str, Answer]]
+"""Names of routes to their method and what answers them."""
+
+
+def endpoint(bench: Bench, answer: Answer) -> Callable[[Request], Awaitable[Response]]:
+    """A route's function: what `answer` gives as strict JSON, a known error as its sentence with status 400."""
+
+    async def answered(request: Request) -> Response:
+        try:
+            return json_response(await answer(bench, request))
+        except RewardWorkbenchError as error:
+            return json_response({"error": str(error)}, 400)
+
+    return answered
+
+
+def json_response(value: Any, status: int = 200) -> Response:
+    """Strict JSON that nobody keeps."""
+    body = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    return Response(body, status, {"cache-control": "no-store"}, "application/json")
+
+
+async def desk_of(bench: Bench, asked: Mapping[str, Any]) -> Desk:
+    """The desk of the tab that asks."""
+    return await run_in_threadpool(bench.desk, text_of(asked, "desk"))
+
+
+async def body_of(request: Request) -> Mapping[str, Any]:
+    """The JSON object of a request.
+
+    Raises:
+        UsageError: it is too large or none.
+    """
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > MAX_BODY:
+            raise UsageError(f"a request of more than {MAX_BODY // 1_000_000} MB is not taken")
+    try:
+        found = json.loads(body)
+    except ValueError as error:
+        raise UsageError("the request is not JSON") from error
+    if not isinstance(found, dict):
+        raise UsageError("the request is not a JSON object")
+    return found
+
+
+def view_of(asked: Mapping[str, str]) -> View:
+    """The rows asked for and their order; what is not known is left at its default."""
+    preview = asked.get("preview", "tail")
+    return View(
+        sort=asked.get("sort", "row")[:MAX_SEARCH],
+        down=asked.get("down") == "1",
+        chip=asked.get("chip", "all")[:MAX_SEARCH],
+        search=asked.get("q", "")[:MAX_SEARCH],
+        preview=preview if preview in PREVIEWS else "tail",
+        within=_bar(asked.get("bar", "")),
+    )
+
+
+def _bar(text: str) -> Bar | None:
+    """`[name, low, high, closed]` as JSON; None for anything else."""
+    try:
+        name, low, high, closed = json.loads(text[: 2 * MAX_SEARCH])
+        bar = Bar(str(name), float(low), float(high), closed is True)
+    except (ValueError, TypeError):
+        return None
+    return bar if math.isfinite(bar.low) and math.isfinite(bar.high) else None
+
+
+def text_of(asked: Mapping[str, Any], name: str) -> str:
+    """A text that must be there.
+
+    Raises:
+        UsageError: it is missing.
+    """
+    value = asked.get(name)
+    if not isinstance(value, str):
+        raise UsageError(f"'{name}' is missing or no text")
+    return value
+
+
+def integer_of(
+    asked: Mapping[str, Any], name: str, default: int, *, least: int = 0, most: int = 10**9
+) -> int:
+    """A whole number in its bounds.
+
+    Raises:
+        UsageError: it is none.
+    """
+    value = asked.get(name, default)
+    try:
+        number = int(value) if not isinstance(value, (bool, float)) else None
+    except (TypeError, ValueError):
+        number = None
+    if number is None or not least <= number <= most:
+        raise UsageError(f"'{name}' must be a whole number from {least} to {most}")
+    return number
