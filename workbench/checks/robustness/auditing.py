@@ -82,9 +82,9 @@ def executed(
         heard: list[int | None] = []
 
         def hear(event: str, arguments: tuple[Any, ...], heard: list[int | None] = heard) -> None:
-            if event == "exec" and arguments and isinstance(arguments[0], CodeType):
-                if name in arguments[0].co_names:
-                    heard.append(_line(root))
+            code = arguments[0] if event == "exec" and arguments else None
+            if isinstance(code, CodeType) and name in code.co_names:
+                heard.append(_line(root))
 
         completion = [{"role": "assistant", "content": text}] if chat else text
         with listening(hear):
@@ -120,7 +120,7 @@ def _children() -> float:
 
 
 def memory_kept(context: Any, *, reward: str, rows: list[int], rounds: int, chat: bool) -> dict[str, Any]:
-    """Bytes that stay allocated after each of some calls over `rows`, every text a new one, and the line that keeps most.
+    """Bytes that stay allocated after each of some calls, every text a new one, and the line that keeps most.
 
     The first round is left out: what is loaded or set up once is no growth.
     """

@@ -54,9 +54,7 @@ def used_patterns(context: Any, reward: str, rows: list[int], lines: list[int]) 
     """The patterns a reward uses: as they are written, as its names hold them, and as one call compiles them."""
     function, entry = reward_named(context, reward)
     inner = unwrap(function)
-    code = getattr(inner, "__code__", None) or getattr(
-        getattr(type(inner), "__call__", None), "__code__", None
-    )
+    code = getattr(inner, "__code__", None) or getattr(type(inner).__call__, "__code__", None)
     if code is None:
         return {}
     try:
@@ -184,7 +182,9 @@ def reward_growth(
 ) -> dict[str, Any] | None:
     """How the time of the whole reward grows on the worst of `pumps` ([before, again]); None where it does not."""
     run = _runner(context, reward, row, chat)
-    growth: Growth | None = worst_growth(run, [Pump(*pump) for pump in pumps], budget_s=seconds)
+    growth: Growth | None = worst_growth(
+        run, [Pump(before, again) for before, again in pumps], budget_s=seconds
+    )
     return None if growth is None else growth.to_json()
 
 

@@ -54,7 +54,7 @@ class MemoryGrowth(RewardCheck):
         yield self.finding(
             f"{subject.name} keeps {each:,.0f} bytes of every completion it scores: {size(each * MILLION)} after a "
             "million of them.",
-            advice="Give what is remembered a limit (functools.lru_cache(maxsize=...)), or keep sums in place of lists.",
+            advice="Give what is remembered a limit (functools.lru_cache(maxsize=...)), or keep sums, not lists.",
             cause="kept",
             reward=subject.name,
             severity="warning" if each >= WARNING_BYTES else "info",
@@ -68,13 +68,8 @@ class MemoryGrowth(RewardCheck):
 def has_limit(subject: RewardSubject) -> bool:
     """Whether the code limits what it remembers: a `maxsize=` or `maxlen=` that is a number."""
     for node in ast.walk(subject.source.tree):
-        if (
-            isinstance(node, ast.keyword)
-            and node.arg in ("maxsize", "maxlen")
-            and isinstance(node.value, ast.Constant)
-        ):
-            if node.value.value is not None:
-                return True
+        if isinstance(node, ast.keyword) and node.arg in ("maxsize", "maxlen"):
+            return not isinstance(node.value, ast.Constant) or node.value.value is not None
     return False
 
 

@@ -202,7 +202,7 @@ def _character(op: Any, value: Any) -> str:
 
 def _holds(kind: Any, item: Any, character: str) -> bool:
     if kind is _constants.LITERAL:
-        return ord(character) == item
+        return bool(ord(character) == item)
     if kind is _constants.RANGE:
         return bool(item[0] <= ord(character) <= item[1])
     sample = _CATEGORIES.get(item, "a")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -51,7 +52,7 @@ class SlowGrowth(RewardCheck):
         row = subject.best_row()
         if row is None or subject.pace_s > SLOW_ROW_S or (subject.base.status == Status.TIMEOUT).any():
             return
-        pumps = [[before, again] for again in repeated_pieces(subject, row) for before in ("",)]
+        pumps = [["", again] for again in repeated_pieces(subject, row)]
         pumps += [
             [opening, again]
             for opening in openings(subject.text(row))
@@ -115,7 +116,7 @@ def repeated_pieces(subject: RewardSubject, row: int) -> list[str]:
     """What a looping completion repeats: tags, lines and words of a sample, the sample itself, and general texts."""
     text = subject.text(row)
     tags = list(dict.fromkeys(_TAG.findall(text)))
-    pairs = [f"{one} {two}" for one, two in zip(tags[1:], tags[2:], strict=False)]
+    pairs = [f"{one} {two}" for one, two in itertools.pairwise(tags)]
     lines = [line + "\n" for line in text.splitlines() if line.strip()][:3]
     words = [word + " " for word in text.split()[:4]]
     made = [*tags, *pairs, *lines, *words, text + "\n", *GENERAL, *OTHERS]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from rewards.errors import WorkerDied, WorkerTimeout
 from workbench.checks.check import RewardCheck, shown
 from workbench.checks.finding import Cost, Finding, Severity
 from workbench.checks.robustness.growth import LONG, Growth
@@ -53,15 +54,18 @@ class SlowPattern(RewardCheck):
         if row is None or subject.description.file is None:
             return
         lines = sorted(subject.source.lines_used(subject.description.line))
-        found: list[dict[str, Any]] | None = subject.bench.probe(
-            PROBE + "pattern_growths",
-            timeout_s=30 + subject.deadline(2),
-            reward=subject.name,
-            rows=subject.few(2),
-            lines=lines,
-            seconds=SECONDS,
-        )
-        for item in found or []:
+        try:
+            found: list[dict[str, Any]] = subject.bench.probe(
+                PROBE + "pattern_growths",
+                timeout_s=30 + subject.deadline(2),
+                reward=subject.name,
+                rows=subject.few(2),
+                lines=lines,
+                seconds=SECONDS,
+            )
+        except (WorkerTimeout, WorkerDied):
+            return
+        for item in found:
             growth = Growth.from_json(item["growth"])
             text = slow_completion(subject, row, growth)
             if text is not None or math.isinf(growth.exponent):

@@ -30,8 +30,8 @@ class SlowRows(RewardCheck):
             scores.append(ask(text))          # 0.25 s each: 16 s for a batch of 64
 
     Remedy:
-        Make the function async and gather the requests, or map over a pool of threads. For work: a pool of processes, or a
-        cheaper test first.
+        Make the function async and gather the requests, or map over a pool of threads. For work: a pool of processes,
+        or a cheaper test first.
     """
 
     code = "RW504"
