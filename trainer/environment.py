@@ -6,8 +6,10 @@ import logging
 import os
 import platform
 import sys
+import time
 import warnings
 from importlib import metadata
+from pathlib import Path
 from typing import Any, Literal
 
 from rewards.errors import MissingExtraError, UsageError
@@ -83,6 +85,32 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
+def idle_cores(span_s: float = 0.4) -> float:
+    """Cores that had nothing to do for `span_s` seconds from now on (a fraction counts).
+
+    The load average would tell of the last minute, in which often our own steps before this one were at work.
+    It serves where the kernel keeps no `/proc/stat`; where there is neither, every core counts as idle.
+    """
+    before = _processor_times()
+    if before is None:
+        load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+        return max(0.0, usable_cores() - load)
+    time.sleep(span_s)
+    after = _processor_times() or before
+    ticks = sum(after) - sum(before)
+    waiting = sum(after[3:5]) - sum(before[3:5])
+    return usable_cores() * (waiting / ticks if ticks > 0 else 1.0)
+
+
+def _processor_times() -> list[int] | None:
+    """Ticks of all cores: user, nice, system, idle, waiting for disks, interrupts (twice), stolen; None: not told."""
+    try:
+        first = Path("/proc/stat").read_text(encoding="ascii").splitlines()[0].split()
+        return [int(ticks) for ticks in first[1:9]]
+    except (OSError, ValueError, IndexError):
+        return None
+
+
 def choose_threads(asked: int, *, tiny: bool) -> int:
     """CPU threads for torch: `asked`, else OMP_NUM_THREADS, else the cores that are idle now; 1 for a tiny model."""
     if asked:
@@ -90,10 +118,7 @@ def choose_threads(asked: int, *, tiny: bool) -> int:
     stated = os.environ.get("OMP_NUM_THREADS", "")
     if stated.isdigit() and int(stated) > 0:
         return int(stated)
-    if tiny:
-        return 1
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
-    return max(1, min(MOST_THREADS, usable_cores() - round(load)))
+    return 1 if tiny else max(1, min(MOST_THREADS, round(idle_cores())))
 
 
 def require_one_process() -> None:

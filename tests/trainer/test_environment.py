@@ -12,6 +12,7 @@ from rewards.errors import UsageError
 from trainer.environment import (
     choose_threads,
     describe_environment,
+    idle_cores,
     prepare_process,
     require_one_process,
     usable_cores,
@@ -41,10 +42,27 @@ def test_threads_are_as_asked_else_by_environment_else_by_load(monkeypatch: pyte
     assert choose_threads(0, tiny=True) == 3
     monkeypatch.delenv("OMP_NUM_THREADS")
     assert choose_threads(0, tiny=True) == 1
-    monkeypatch.setattr("os.getloadavg", lambda: (100.0, 0.0, 0.0))
+    monkeypatch.setattr("trainer.environment.idle_cores", lambda: 0.3)
     assert choose_threads(0, tiny=False) == 1
-    monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0))
-    assert choose_threads(0, tiny=False) == min(8, usable_cores())
+    monkeypatch.setattr("trainer.environment.idle_cores", lambda: 2.6)
+    assert choose_threads(0, tiny=False) == 3
+    monkeypatch.setattr("trainer.environment.idle_cores", lambda: 64.0)
+    assert choose_threads(0, tiny=False) == 8
+
+
+def test_idle_cores_are_those_of_now_and_not_of_the_last_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.getloadavg", lambda: (100.0, 0.0, 0.0))
+    times = iter([[10, 0, 0, 90, 0, 0, 0, 0], [10, 0, 0, 190, 0, 0, 0, 0]])
+    monkeypatch.setattr("trainer.environment._processor_times", lambda: next(times))
+    assert idle_cores(0.0) == usable_cores()
+    times = iter([[10, 0, 0, 90, 0, 0, 0, 0], [85, 0, 0, 110, 5, 0, 0, 0]])
+    assert idle_cores(0.0) == pytest.approx(usable_cores() / 4)
+
+
+def test_where_the_kernel_does_not_tell_the_load_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trainer.environment._processor_times", lambda: None)
+    monkeypatch.setattr("os.getloadavg", lambda: (100.0, 0.0, 0.0))
+    assert idle_cores() == 0.0
 
 
 @pytest.mark.guide("G23")
