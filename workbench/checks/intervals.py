@@ -9,7 +9,7 @@ Z = 1.96
 """Standard deviations of a 95 % interval."""
 
 
-def wilson(hits: int, tries: int) -> tuple[float, float]:
+def wilson(hits: float, tries: int) -> tuple[float, float]:
     """The 95 % interval of a share (Wilson's), (0, 1) where nothing was tried.
 
     >>> [round(bound, 2) for bound in wilson(5, 10)]

@@ -7,6 +7,7 @@ family, `RW104` a check.
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable, Sequence
 
 from rewards.errors import UsageError
@@ -45,6 +46,9 @@ from workbench.checks.contract.undeclared_none import UndeclaredNone
 from workbench.checks.contract.unfilled_default import UnfilledDefault
 from workbench.checks.contract.wrong_length import WrongLength
 from workbench.checks.contract.wrong_type import WrongType
+from workbench.checks.evidence.expected_unmet import ExpectedUnmet
+from workbench.checks.evidence.label_order import LabelOrder
+from workbench.checks.evidence.sign_flipped import SignFlipped
 from workbench.checks.evidence.unpinned import Unpinned
 from workbench.checks.exploits.all_candidates import AllCandidates
 from workbench.checks.exploits.constant_answer import ConstantAnswer
@@ -79,9 +83,13 @@ from workbench.checks.laws.repetition_pays import RepetitionPays
 from workbench.checks.laws.state_kept import StateKept
 from workbench.checks.laws.truncated_more import TruncatedMore
 from workbench.checks.laws.undeclared_column import UndeclaredColumn
+from workbench.checks.robustness.bad_row import BadRow
 from workbench.checks.robustness.hostile_text import HostileText
+from workbench.checks.robustness.memory_growth import MemoryGrowth
+from workbench.checks.robustness.network import Network
 from workbench.checks.robustness.slow_growth import SlowGrowth
 from workbench.checks.robustness.slow_pattern import SlowPattern
+from workbench.checks.robustness.slow_rows import SlowRows
 from workbench.checks.signal.constant import Constant
 from workbench.checks.signal.dead_groups import DeadGroups
 
@@ -158,8 +166,15 @@ CHECKS: dict[str, type[Check]] = {
         HostileText,
         SlowPattern,
         SlowGrowth,
+        SlowRows,
+        MemoryGrowth,
+        BadRow,
+        Network,
         Constant,
         DeadGroups,
+        LabelOrder,
+        SignFlipped,
+        ExpectedUnmet,
         Unpinned,
     )
 }
@@ -206,8 +221,9 @@ def _starts(code: str, prefixes: Iterable[str]) -> bool:
 def _known(wanted: str) -> str:
     """What there is instead of a code that there is not: the nearest, by code or by name."""
     names = {check.name.upper(): code for code, check in CHECKS.items()}
-    near = difflib.get_close_matches(wanted.upper(), [*names, *CHECKS], n=1, cutoff=0.6)
-    code = names.get(near[0], near[0]) if near else ""
+    near = difflib.get_close_matches(wanted.upper(), [*names, *CHECKS], n=9, cutoff=0.6)
+    best = max(near, key=lambda word: len(os.path.commonprefix([word, wanted.upper()])), default="")
+    code = names.get(best, best)
     hint = f"did you mean {code} ({CHECKS[code].name})? " if code else ""
     family = [code for code in sorted(CHECKS) if wanted.upper()[:3] == code[:3]]
     if family:

@@ -1,0 +1,90 @@
+"""RW701: a completion labelled wrong earns as much as, or more than, one labelled right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from workbench.checks.check import SetCheck, number, shown
+from workbench.checks.evidence.ranking import Pair, Ranking, rankings, reads_truth, smallest_pair
+from workbench.checks.finding import Cost, Finding, Severity
+from workbench.checks.signal.table import read_table
+from workbench.checks.subject import RewardSubject, SetSubject
+
+
+class LabelOrder(SetCheck):
+    """In a prompt with labelled samples, a wrong (or hack, or partial) one earns more than a right one.
+
+    Labels judge the total of a set, a reward that is the only one of its target, and one whose kind is correctness.
+    For each pair of a right and a wrong completion of one prompt the right one has to earn more. Told are the share of
+    pairs in which it does (the area under the ROC curve, with its interval), and the pair with the largest difference.
+    Equal scores are told where the reward compares with a ground truth or the prompt. A reward that reads neither may
+    rightly pay a wrong answer in the right layout: there only information is given, unless the labels are plainly
+    about what it looks at.
+
+    Example:
+        right: "<answer>7</answer>" scores 0.5        wrong: "7? No. 8, 8, 8." scores 0.9
+
+    Remedy:
+        Look at both completions with `reward-workbench explain`; correct the reward, or the label.
+    """
+
+    code = "RW701"
+    name = "label-order"
+    severity = "error"
+    summary = "a completion labelled wrong earns as much as one labelled right"
+    cost = Cost.TEACHES_WRONG
+
+    def run(self, subject: SetSubject) -> Iterable[Finding]:
+        """One finding for the total and one for each reward that labels judge, where they are out of order."""
+        table = read_table(subject)
+        if table is None:
+            return
+        for ranking in rankings(subject, table):
+            judged = [m for m in subject.members if ranking.reward in (None, m.name)]
+            sure = any(reads_truth(member) for member in judged)
+            if ranking.flipped:
+                continue
+            if ranking.inverted:
+                yield self._tell(judged, ranking, ranking.inverted, self._level(ranking, sure))
+            elif ranking.tied and sure:
+                yield self._tell(judged, ranking, ranking.tied, "warning")
+
+    def _level(self, ranking: Ranking, sure: bool) -> Severity:
+        if sure:
+            return "error"
+        return "warning" if ranking.interval[0] > 0.5 else "info"
+
+    def _tell(
+        self, members: list[RewardSubject], ranking: Ranking, pairs: list[Pair], severity: Severity
+    ) -> Finding:
+        first = members[0]
+        pair = smallest_pair(first, pairs)
+        assert first.samples is not None
+        label = first.samples.labels[pair.other]
+        name = ranking.reward or "The total"
+        low, high = ranking.interval
+        verb = "more than" if pair.inverted else "as much as"
+        where = "of the same prompt" if ranking.inside else "of another prompt"
+        return self.finding(
+            f"{name} pays a completion labelled {label} {number(pair.other_paid)}, {verb} one labelled right {where} "
+            f"({number(pair.paid)}): {shown(first.text(pair.right), 70)}. In order are {ranking.auc:.0%} of "
+            f"{len(ranking.pairs)} pairs of right and wrong (interval {low:.0%} to {high:.0%}).",
+            advice=_advice(members),
+            cause="order" if pair.inverted else "ties",
+            reward=ranking.reward,
+            severity=severity,
+            evidence=first.evidence(
+                pair.other, got=pair.other_paid, expected=f"less than {number(pair.paid)}"
+            ),
+            line=first.description.line if ranking.reward else None,
+            count=len({pair.other for pair in pairs}),
+        )
+
+
+def _advice(members: list[RewardSubject]) -> str:
+    if any(reads_truth(member) for member in members):
+        return "Look at both with `reward-workbench explain`; correct the reward, or the label."
+    return (
+        "If the labels are about something else than this reward looks at, check it in the set it is trained in; "
+        "else look at both with `reward-workbench explain`."
+    )
