@@ -27,6 +27,9 @@ from rewards.rewardset import SEALED_KEYS, RewardDescription, SetDescription
 FORMAT = 1
 """Number of the file format; a reader refuses any other."""
 
+DIGITS = 12
+"""Hex digits that tell a row of the samples: 48 bits, a mix-up among a million rows has odds of one in 10,000."""
+
 Strength = Literal["strong", "weak"]
 RECORDED_PACKAGES = ("reward-workbench", "numpy", "hypothesis", "math-verify", "rapidfuzz", "trl", "torch")
 
@@ -49,7 +52,8 @@ class SealedReward:
 class SealedSamples:
     """The samples the checks ran on: a digest of their rows, and how many rows, groups and labels there are.
 
-    `wrong` counts the rows labelled wrong and those labelled hack.
+    `wrong` counts the rows labelled wrong and those labelled hack. `each` has `DIGITS` hex digits for every row, in one
+    text, by which a later check knows the rows that were added.
     """
 
     hash: str
@@ -58,6 +62,12 @@ class SealedSamples:
     right: int = 0
     wrong: int = 0
     sources: tuple[str, ...] = ()
+    each: str = ""
+
+    @property
+    def digests(self) -> list[str]:
+        """The digest of each row."""
+        return [self.each[at : at + DIGITS] for at in range(0, len(self.each), DIGITS)]
 
 
 @dataclass(frozen=True)
@@ -82,8 +92,10 @@ class Seal:
     """What was proved.
 
     `settings` are the keys of `[set]` that the fingerprint covers; `findings` the objects of `check --format
-    json`; `quick` says that only the quick checks ran; `created` is a time in ISO 8601; `source` is the digest of
-    the files as they were (`rewards.sources`), by which an unchanged set is known without loading it.
+    json` with the name of the `reward` (None: the set); `quick` says that only the quick checks ran, `options` how
+    thorough they were; `created` is a time in ISO 8601; `source` is the digest of the files as they were
+    (`rewards.sources`), by which an unchanged set is known without loading it; `extends` is the time of the seal whose
+    rows were not looked at again, "" where all rows were.
     """
 
     target: str
@@ -99,6 +111,8 @@ class Seal:
     quick: bool = False
     created: str = ""
     source: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+    extends: str = ""
 
     @property
     def strength(self) -> Strength:
@@ -125,6 +139,8 @@ def seal_of(
     environment: Mapping[str, Any] | None = None,
     quick: bool = False,
     source: str = "",
+    options: Mapping[str, Any] | None = None,
+    extends: str = "",
 ) -> Seal:
     """The seal of a set as it is described, with what was checked; nothing is written.
 
@@ -138,6 +154,8 @@ def seal_of(
         environment: default: that of this process, `here()`.
         quick: only the quick checks ran.
         source: `rewards.sources.source_digest` of the target.
+        options: how thorough the checks were.
+        extends: the time of the seal whose rows were not looked at again.
     """
     return Seal(
         target=Path(description.target).name or description.target,
@@ -156,6 +174,8 @@ def seal_of(
         quick=quick,
         created=created,
         source=source,
+        options=dict(options or {}),
+        extends=extends,
     )
 
 

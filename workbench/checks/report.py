@@ -39,6 +39,11 @@ class Proved:
     sealed: int
     created: str = ""
 
+    def to_json(self) -> dict[str, Any]:
+        """What `check --format json` has under `sealed`."""
+        beside = len(self.rows) - self.new
+        return {"rows": self.sealed, "new": self.new, "beside": beside, "created": self.created}
+
 
 @dataclass(frozen=True)
 class RewardReport:
@@ -55,7 +60,7 @@ class Report:
     `rewards` has an entry for each reward, `findings` those that concern the set; `ran` are the codes and
     versions of the checks that ran; `durations` are seconds by code; `rows` is the number of samples, `right`
     and `wrong` how many of them are labelled so (hack counts as wrong); `notes` are to be shown; `proved` is what a
-    seal already showed.
+    seal already showed; `baseline` is how many findings the baseline has, None without one.
     """
 
     target: str
@@ -68,12 +73,15 @@ class Report:
     fail_on: str = "error"
     quick: bool = False
     seed: int = 0
+    examples: int = 100
+    assume_kinds: bool = False
     rows: int = 0
     right: int = 0
     wrong: int = 0
     durations: dict[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     proved: Proved | None = None
+    baseline: int | None = None
 
     @property
     def all_findings(self) -> list[Finding]:
@@ -97,7 +105,7 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """The object of `check --format json`."""
-        return {
+        shown: dict[str, Any] = {
             "target": self.target,
             "verdict": self.verdict,
             "seconds": round(self.seconds, 3),
@@ -109,6 +117,9 @@ class Report:
             "set": {"findings": [finding.to_json() for finding in self.findings]},
             "skipped": [skipped.to_json() for skipped in self.skipped],
         }
+        if self.proved is not None:
+            shown["sealed"] = self.proved.to_json()
+        return shown
 
 
 __all__ = ["Report", "RewardReport", "Skipped"]

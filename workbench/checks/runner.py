@@ -222,6 +222,8 @@ class _Run:
             fail_on=fail_on,
             quick=session.options.quick,
             seed=session.options.seed,
+            examples=session.options.examples,
+            assume_kinds=session.options.assume_kinds,
             rows=len(labels),
             right=labels.count("right"),
             wrong=labels.count("wrong") + labels.count("hack"),

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rewards.permissions import UNSAFE_CODE, UNSAFE_CODE_HELP, allow_unsafe_code
 
 if TYPE_CHECKING:
-    from workbench.checks.report import Report
+    from workbench.checks.report import Proved, Report
+    from workbench.checks.subject import Options
     from workbench.samples import Samples
 
 
@@ -28,9 +30,15 @@ def check(
         str, typer.Option("--select", help="Only checks whose code starts so: RW1,RW601.")
     ] = "",
     ignore: Annotated[str, typer.Option("--ignore", help="No checks whose code starts so.")] = "",
-    format: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
+    format: Annotated[
+        str, typer.Option("--format", help="text, json, junit, sarif, github or html.")
+    ] = "text",
     out: Annotated[
         Path | None, typer.Option("--out", help="Write there instead of to standard output.")
+    ] = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option("--baseline", help="Fail only on findings that this report (--format json) has not."),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Leave out what takes long, use fewer samples.")
@@ -71,10 +79,26 @@ def check(
         )
     elif verify_seal:
         _verify(target)
-    elif format not in ("text", "json"):
-        raise UsageError(f"--format {format}: known formats are text, json")
     else:
-        _check(target, samples or [], select, ignore, format, out, quick, seal, durations, assume_kinds)
+        from workbench.reports.check_report import FORMATS
+
+        if format not in FORMATS:
+            raise UsageError(f"--format {format}: known formats are {', '.join(FORMATS)}")
+        report, read = _report(
+            target,
+            samples or [],
+            baseline,
+            select=select,
+            ignore=ignore,
+            quick=quick,
+            assume_kinds=assume_kinds,
+            extend=seal,
+        )
+        _write(report, format, out, durations)
+        if seal:
+            _seal(report, read)
+        if report.verdict == "fail":
+            raise typer.Exit(1)
 
 
 def _verify(target: str) -> None:
@@ -87,36 +111,34 @@ def _verify(target: str) -> None:
     )
 
 
-def _check(
-    target: str,
-    paths: list[Path],
-    select: str,
-    ignore: str,
-    format: str,
-    out: Path | None,
-    quick: bool,
-    seal: bool,
-    durations: bool,
-    assume_kinds: bool,
-) -> None:
-    from workbench.cli.printing import notes_to_stderr, write_output
-    from workbench.reports.check_json import check_json
-    from workbench.reports.check_text import check_text
+def _report(
+    target: str, paths: list[Path], baseline: Path | None, **options: Any
+) -> tuple[Report, Samples | None]:
+    """The report of a run, held against a baseline where there is one; the baseline is read first."""
+    from workbench.baseline import against, read_baseline
+    from workbench.cli.printing import notes_to_stderr
 
-    report, samples = run(target, paths, select=select, ignore=ignore, quick=quick, assume_kinds=assume_kinds)
-    if format == "json":
-        content = check_json(report)
-    else:
-        content = check_text(report, colour=out is None and sys.stdout.isatty(), durations=durations)
-    write_output(content, out)
-    if durations and format == "json":
-        notes_to_stderr(
-            [f"{code} took {seconds:.3f} s" for code, seconds in report.durations.items()], limit=100
-        )
-    if seal:
-        _seal(report, samples)
-    if report.verdict == "fail":
-        raise typer.Exit(1)
+    before = read_baseline(baseline) if baseline is not None else None
+    report, samples = run(target, paths, **options)
+    if before is not None:
+        report = against(report, before)
+    notes_to_stderr(report.notes)
+    return report, samples
+
+
+def _write(report: Report, format: str, out: Path | None, durations: bool) -> None:
+    from workbench.cli.printing import notes_to_stderr, write_output
+    from workbench.reports.check_report import FORMATS, Manner
+
+    manner = Manner(
+        root=Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()),
+        colour=out is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR"),
+        durations=durations,
+    )
+    write_output(FORMATS[format](report, manner), out)
+    if durations and format != "text":
+        slowest = sorted(report.durations.items(), key=lambda item: -item[1])
+        notes_to_stderr([f"{code} took {seconds:.3f} s" for code, seconds in slowest], limit=100)
 
 
 def run(
@@ -127,21 +149,27 @@ def run(
     ignore: str = "",
     quick: bool = False,
     assume_kinds: bool = False,
+    extend: bool = False,
 ) -> tuple[Report, Samples | None]:
-    """Open a target with its samples and check it; notes and progress go to standard error."""
+    """Open a target with its samples and check it; notes and progress go to standard error.
+
+    With `extend`, what a seal that holds has proved of the samples is not proved again.
+    """
     from rewards.targets import parse_target
-    from workbench.checks.runner import manifest_of, run_checks
+    from workbench.checks.runner import manifest_of, options_of, run_checks
     from workbench.checks.selection import codes_of
     from workbench.cli.printing import notes_to_stderr, progress_bar
     from workbench.opening import open_target, sample_paths
     from workbench.tokenizing import tokenizer_for
 
-    samples, batch = None, None
+    samples, batch, proved = None, None, None
     manifest = manifest_of(target)
     if paths or sample_paths(parse_target(target), manifest):
         samples = open_target(target, paths, pinned=True).samples
         notes_to_stderr([*samples.notes, *map(str, samples.skipped)], limit=10)
         batch = samples.batch(tokenizer_for(manifest))
+        if extend:
+            proved = _proved(target, samples, options_of(manifest, quick=quick, assume_kinds=assume_kinds))
     with progress_bar("checking") as progress:
         report = run_checks(
             target,
@@ -152,8 +180,21 @@ def run(
             assume_kinds=assume_kinds,
             progress=progress,
             batch=batch,
+            proved=proved,
         )
     return report, samples
+
+
+def _proved(target: str, samples: Samples, options: Options) -> Proved | None:
+    """What the seal of a target has shown; None where there is none that holds."""
+    from rewards.errors import SealError
+    from workbench.sealing import proved_by, verify_seal
+
+    try:
+        seal = verify_seal(target)
+    except SealError:
+        return None
+    return proved_by(seal, samples, options)
 
 
 def _seal(report: Report, samples: Samples | None) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.checks.finding import Finding
-from workbench.checks.report import Report, Skipped
+from workbench.checks.report import Proved, Report, Skipped
 
 if TYPE_CHECKING:
     from rewards.rewardset import RewardDescription
@@ -47,13 +47,36 @@ def check_text(
     return "\n".join(_Text(report, colour, width or _width()).lines(durations)) + "\n"
 
 
+def finding_text(finding: Finding, description: RewardDescription | None = None, *, width: int = 100) -> str:
+    """One finding as in the whole report: level, message, what shows it, the line of code and what to do.
+
+    `description` is that of its reward, None for the set.
+    """
+    return "\n".join(_Findings(False, width).finding(finding, description))
+
+
 def _width() -> int:
     return max(60, min(110, shutil.get_terminal_size((100, 24)).columns))
 
 
-class _Text:
-    def __init__(self, report: Report, colour: bool, width: int) -> None:
-        self.report = report
+def finding_words(finding: Finding, *, width: int = 160) -> str:
+    """A finding for places that have no layout of their own: message, completion, got, expected, advice."""
+    lines = [safe(finding.message)]
+    if finding.evidence.completion is not None:
+        lines += [
+            "completion:",
+            *(list(completion_lines(finding.evidence.completion, width)) or ["(no message)"]),
+        ]
+    for name, value in (("got", finding.evidence.got), ("expected", finding.evidence.expected)):
+        if value is not None:
+            lines.append(f"{name}: {shorten(_value(value), 2 * width)}")
+    return "\n".join([*lines, safe(finding.advice)])
+
+
+class _Findings:
+    """Findings one after another, what was told once not told again."""
+
+    def __init__(self, colour: bool, width: int) -> None:
         self.colour = colour
         self.width = width
         self.files: dict[str, list[str]] = {}
@@ -62,58 +85,20 @@ class _Text:
     def paint(self, text: str, style: str) -> str:
         return f"{COLOURS[style]}{text}{RESET}" if self.colour and text else text
 
-    def lines(self, durations: bool) -> Iterator[str]:
-        yield self.head()
-        for reward in self.report.rewards:
-            yield ""
-            yield from self.section(reward.name, reward.findings, self.report.description.reward(reward.name))
-        if self.report.findings:
-            yield ""
-            yield from self.section("the set", self.report.findings, None)
-        yield ""
-        yield from self.skipped()
-        if durations:
-            yield from self.durations()
-        yield self.verdict()
-
-    def head(self) -> str:
-        report = self.report
-        count = len(report.rewards)
-        parts = [f"{count} reward{'s' if count != 1 else ''}"]
-        if report.rows:
-            labels = (
-                f", {report.right} right and {report.wrong} wrong" if report.right or report.wrong else ""
-            )
-            parts.append(f"{report.rows} samples{labels}")
-        return self.paint(report.description.name, "strong") + self.paint(" · " + " · ".join(parts), "quiet")
-
-    def section(
-        self, title: str, findings: Sequence[Finding], description: RewardDescription | None
-    ) -> Iterator[str]:
-        about = ""
-        if description is not None:
-            kind = f"{description.entry.kind}, " if description.entry.kind else ""
-            about = self.paint(f"  {kind}weight {description.entry.weight:g}", "quiet")
-        if not findings:
-            yield f"{self.paint(title, 'strong')}{about}  {self.paint('nothing found', 'good')}"
-            return
-        yield f"{self.paint(title, 'strong')}{about}"
-        for finding in findings:
-            yield from self.finding(finding, description)
-
     def finding(self, finding: Finding, description: RewardDescription | None) -> Iterator[str]:
         file = Path(description.file).name if description and description.file else ""
         place = f"{file}:{finding.line}" if file and finding.line else ""
         count = f"  {finding.count} samples" if finding.count > 1 else ""
-        level = "waived" if finding.waived else finding.severity
-        style = "quiet" if finding.waived else finding.severity
+        level = "waived" if finding.waived is not None else "known" if finding.known else finding.severity
+        style = "quiet" if finding.accepted else finding.severity
         head = f"  {self.paint(f'{level:<8}', style)}{finding.check} {finding.name}"
         yield head + self.paint(f"{'  ' + place if place else ''}{count}", "quiet")
         yield from textwrap.wrap(
             safe(finding.message), self.width, initial_indent=" " * 10, subsequent_indent=" " * 10
         )
-        if finding.waived:
+        if finding.waived is not None:
             yield from self.field("waived", [finding.waived])
+        if finding.accepted:
             return
         # the same matter in another reward, usually through a helper both use: what shows it was told there
         matter = (finding.check, finding.cause, finding.advice)
@@ -169,6 +154,53 @@ class _Text:
                 self.files[file] = []
         return self.files[file]
 
+
+class _Text(_Findings):
+    def __init__(self, report: Report, colour: bool, width: int) -> None:
+        super().__init__(colour, width)
+        self.report = report
+
+    def lines(self, durations: bool) -> Iterator[str]:
+        yield self.head()
+        for reward in self.report.rewards:
+            yield ""
+            yield from self.section(reward.name, reward.findings, self.report.description.reward(reward.name))
+        if self.report.findings:
+            yield ""
+            yield from self.section("the set", self.report.findings, None)
+        yield ""
+        yield from self.skipped()
+        if durations:
+            yield from self.durations()
+        yield self.verdict()
+
+    def head(self) -> str:
+        report = self.report
+        count = len(report.rewards)
+        parts = [f"{count} reward{'s' if count != 1 else ''}"]
+        if report.rows:
+            labels = (
+                f", {report.right} right and {report.wrong} wrong" if report.right or report.wrong else ""
+            )
+            parts.append(f"{report.rows} samples{labels}")
+        if report.proved is not None:
+            parts.append(sealed_words(report.proved))
+        return self.paint(report.description.name, "strong") + self.paint(" · " + " · ".join(parts), "quiet")
+
+    def section(
+        self, title: str, findings: Sequence[Finding], description: RewardDescription | None
+    ) -> Iterator[str]:
+        about = ""
+        if description is not None:
+            kind = f"{description.entry.kind}, " if description.entry.kind else ""
+            about = self.paint(f"  {kind}weight {description.entry.weight:g}", "quiet")
+        if not findings:
+            yield f"{self.paint(title, 'strong')}{about}  {self.paint('nothing found', 'good')}"
+            return
+        yield f"{self.paint(title, 'strong')}{about}"
+        for finding in findings:
+            yield from self.finding(finding, description)
+
     def skipped(self) -> Iterator[str]:
         """One line for each reason, with the codes it concerns."""
         reasons: dict[str, list[Skipped]] = {}
@@ -191,17 +223,24 @@ class _Text:
         counts = [
             f"{number} {level}{'s' if number != 1 and level != 'info' else ''}"
             for level in ("error", "warning", "info")
-            if (number := sum(f.severity == level and f.waived is None for f in report.all_findings))
+            if (number := sum(f.severity == level and not f.accepted for f in report.all_findings))
         ]
         waived = sum(finding.waived is not None for finding in report.all_findings)
-        if waived:
-            counts.append(f"{waived} waived")
+        known = sum(finding.accepted for finding in report.all_findings) - waived
+        counts += [f"{waived} waived"] * (waived > 0) + [f"{known} known to the baseline"] * (known > 0)
         found = ", ".join(counts) or "nothing found"
         word = self.paint(report.verdict, "good" if report.verdict == "pass" else "error")
         weak = (
             "" if report.strength == "strong" else "; evidence is weak: no samples labelled right and wrong"
         )
         return f"{word}: {found}, in {report.seconds:.1f} s{self.paint(weak, 'quiet')}"
+
+
+def sealed_words(proved: Proved) -> str:
+    """How much of the evidence is that of an earlier seal."""
+    beside = len(proved.rows) - proved.new
+    looked = f"{proved.new} new, checked beside {beside} sealed ones" if proved.new else "none new"
+    return f"{proved.sealed} of them proved by the seal of {proved.created[:10]}, {looked}"
 
 
 def _ranges(codes: Sequence[str]) -> str:
@@ -279,4 +318,13 @@ def safe(text: str) -> str:
     )
 
 
-__all__ = ["check_text", "completion_lines", "prompt_text", "safe", "shorten"]
+__all__ = [
+    "check_text",
+    "completion_lines",
+    "finding_text",
+    "finding_words",
+    "prompt_text",
+    "safe",
+    "sealed_words",
+    "shorten",
+]

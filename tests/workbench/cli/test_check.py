@@ -11,10 +11,9 @@ from tests.workbench.cli.command import run, sentence
 
 SOUND = """
 def reward(completions, answer, **kwargs):
-    return [float(a in c) for c, a in zip(completions, answer)]
+    said = [c.strip(" .*\\r\\n").lower() for c in completions]
+    return [float(bool(text) and text == a) for text, a in zip(said, answer)]
 """
-CONTRACT = ("--select", "RW1,RW6")
-"""What the toy rewards here are sound in; a substring test has faults that other families find."""
 RAISES = """
 def reward(completions, **kwargs):
     return [1.0 / len(c.split()) for c in completions]
@@ -24,9 +23,9 @@ def reward(completions, **kwargs):
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     rows = [
-        {"prompt": "2+2", "completion": "it is 4", "answer": "4", "label": "right"},
-        {"prompt": "2+2", "completion": "it is 5", "answer": "4", "label": "wrong"},
-        {"prompt": "2+2", "completion": "no", "answer": "4", "label": "wrong"},
+        {"prompt": "Is 4 even?", "completion": "Yes", "answer": "yes", "label": "right"},
+        {"prompt": "Is 4 even?", "completion": "No", "answer": "yes", "label": "wrong"},
+        {"prompt": "Is 4 even?", "completion": "I cannot tell", "answer": "yes", "label": "wrong"},
     ]
     (tmp_path / "s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "sound.py").write_text(SOUND)
@@ -35,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_sound_reward_exits_0_with_a_short_text(folder):
-    done = run("check", "sound.py", "--samples", "s.jsonl", *CONTRACT, cwd=folder)
+    done = run("check", "sound.py", "--samples", "s.jsonl", cwd=folder)
     assert done.code == 0
     assert done.out.splitlines()[-1].startswith("pass: ")
     assert "\x1b" not in done.out
@@ -63,7 +62,6 @@ def test_report_is_written_to_a_file(folder):
         "sound.py",
         "--samples",
         "s.jsonl",
-        *CONTRACT,
         "--format",
         "json",
         "--out",
@@ -75,14 +73,14 @@ def test_report_is_written_to_a_file(folder):
 
 
 def test_seal_is_written_and_verified_without_samples(folder):
-    sealed = run("check", "sound.py", "--samples", "s.jsonl", *CONTRACT, "--seal", cwd=folder)
+    sealed = run("check", "sound.py", "--samples", "s.jsonl", "--seal", cwd=folder)
     assert sealed.code == 0
     assert "sealed: " in sealed.err
     (folder / "s.jsonl").unlink()
     held = run("check", "sound.py", "--verify-seal", cwd=folder)
     assert held.code == 0
     assert held.out.startswith("the seal holds: ")
-    (folder / "sound.py").write_text(SOUND.replace("a in c", "a not in c"))
+    (folder / "sound.py").write_text(SOUND.replace("text == a", "text != a"))
     broken = run("check", "sound.py", "--verify-seal", cwd=folder)
     assert broken.code == 1
     assert "its code changed" in sentence(broken)
@@ -110,10 +108,14 @@ def test_manifest_names_the_samples_and_the_level_that_fails(folder):
     [
         (["check", "sound.py", "--samples", "s.jsonl", "--select", "RW999"], 2, "there is no check RW999"),
         (
-            ["check", "sound.py", "--samples", "s.jsonl", "--format", "junit"],
+            ["check", "sound.py", "--samples", "s.jsonl", "--format", "xml"],
             2,
-            "known formats are text, json",
+            "known formats are text, json, junit, sarif, github, html",
         ),
+        (["check", "sound.py", "--select", "wrong-lenght"], 2, "did you mean RW104 (wrong-length)?"),
+        (["check", "sound.py", "--ignore", "RW1004"], 2, "did you mean RW104 (wrong-length)?"),
+        (["check", "sound.py", "--baseline", "gone.json"], 2, "there is no baseline gone.json"),
+        (["check", "sound.py", "--format", "html", "--out", "no/where.html"], 2, "cannot be written"),
         (["check", "gone.py", "--samples", "s.jsonl"], 2, "gone.py"),
         (["check", "sound.py", "--samples", "gone.jsonl"], 2, "gone.jsonl"),
         (["check"], 2, "check needs a TARGET"),
@@ -131,6 +133,44 @@ def test_file_that_does_not_load_exits_3(folder):
     done = run("check", "bad.py", "--samples", "s.jsonl", cwd=folder)
     assert done.code == 3
     assert "SyntaxError" in sentence(done)
+
+
+def test_only_findings_that_the_baseline_has_not_fail(folder):
+    arguments = ("check", "raises.py", "--samples", "s.jsonl", "--select", "RW110")
+    assert run(*arguments, "--format", "json", "--out", "b.json", cwd=folder).code == 1
+    known = run(*arguments, "--baseline", "b.json", cwd=folder)
+    assert known.code == 0
+    assert "1 known to the baseline" in known.out
+    text = (folder / "raises.py").read_text()
+    (folder / "raises.py").write_text(
+        text + "\n\ndef second(completions, **kwargs):\n    return [c[9] for c in completions]\n"
+    )
+    new = run(*arguments, "--baseline", "b.json", cwd=folder)
+    assert new.code == 1
+    assert "1 known to the baseline" in new.out
+    sealed = run(*arguments, "--baseline", "b.json", "--seal", cwd=folder)
+    assert "not sealed: 2 findings" in sentence(sealed)
+
+
+def test_a_full_disk_leaves_the_old_report(folder):
+    (folder / "r.html").write_text("old")
+    done = run(
+        "check", "sound.py", "--samples", "s.jsonl", "--format", "html", "--out", "r.html",
+        cwd=folder, file_size=512,
+    )  # fmt: skip
+    assert done.code == 2
+    assert "r.html cannot be written" in sentence(done)
+    assert (folder / "r.html").read_text() == "old"
+
+
+def test_waivers_that_fit_nothing_are_told(folder):
+    (folder / "rewardset.toml").write_text(
+        '[set]\nsamples = "s.jsonl"\n[[reward]]\nfunction = "sound.py::reward"\n[check]\nwaive = ['
+        '{ check = "RW110", reason = "old" }, { check = "RW150", reason = "a slip of the pen" }]\n'
+    )
+    done = run("check", ".", "--select", "RW110", cwd=folder)
+    assert "nothing to waive, RW110 finds nothing" in done.err
+    assert "there is no check RW150" in done.err
 
 
 def test_list_and_explain_need_no_target(folder):
