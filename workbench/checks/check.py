@@ -125,7 +125,7 @@ def difference(before: Any, after: Any, around: int = 24) -> tuple[str, str]:
 
 def number(value: float) -> str:
     """A score in a sentence: at most four significant digits, no trailing zeros."""
-    return f"{value:.4g}"
+    return f"{value + 0.0:.4g}"  # no "-0"
 
 
 __all__ = ["FAMILIES", "Check", "RewardCheck", "SetCheck", "difference", "number", "shown"]

@@ -40,6 +40,20 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
     return centre, centre - width, centre + width
 
 
+def correlation_interval(correlation: float, rows: int) -> tuple[float, float]:
+    """The 95 % interval of a correlation counted on `rows` independent rows (Fisher's z); (-1, 1) below four.
+
+    >>> [round(bound, 2) for bound in correlation_interval(0.5, 28)]
+    [0.16, 0.74]
+    """
+    if rows < 4:
+        return -1.0, 1.0
+    if abs(correlation) >= 1:
+        return correlation, correlation
+    centre, width = math.atanh(correlation), Z / math.sqrt(rows - 3)
+    return math.tanh(centre - width), math.tanh(centre + width)
+
+
 _T = (
     12.71,
     4.30,
@@ -66,4 +80,4 @@ _T = (
 """Student's t for 1, 2, ... degrees of freedom."""
 
 
-__all__ = ["mean_interval", "wilson"]
+__all__ = ["correlation_interval", "mean_interval", "wilson"]

@@ -90,8 +90,21 @@ from workbench.checks.robustness.network import Network
 from workbench.checks.robustness.slow_growth import SlowGrowth
 from workbench.checks.robustness.slow_pattern import SlowPattern
 from workbench.checks.robustness.slow_rows import SlowRows
+from workbench.checks.signal.cancelling import Cancelling
 from workbench.checks.signal.constant import Constant
 from workbench.checks.signal.dead_groups import DeadGroups
+from workbench.checks.signal.dominance import Dominance
+from workbench.checks.signal.few_signals import FewSignals
+from workbench.checks.signal.few_useful import FewUseful
+from workbench.checks.signal.length_bias import LengthBias
+from workbench.checks.signal.modes_differ import ModesDiffer
+from workbench.checks.signal.outweighed import Outweighed
+from workbench.checks.signal.prompt_only import PromptOnly
+from workbench.checks.signal.redundant import Redundant
+from workbench.checks.signal.rounded import Rounded
+from workbench.checks.signal.saturated import Saturated
+from workbench.checks.signal.scale import Scale
+from workbench.checks.signal.ties import Ties
 
 CHECKS: dict[str, type[Check]] = {
     check.code: check
@@ -175,6 +188,19 @@ CHECKS: dict[str, type[Check]] = {
         LabelOrder,
         SignFlipped,
         ExpectedUnmet,
+        Saturated,
+        PromptOnly,
+        Ties,
+        Dominance,
+        Redundant,
+        Cancelling,
+        Outweighed,
+        ModesDiffer,
+        FewUseful,
+        LengthBias,
+        Scale,
+        Rounded,
+        FewSignals,
         Unpinned,
     )
 }

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
-from rewards.contract import Status
+from rewards.contract import Batch, Status
 from workbench.checks.check import RewardCheck, number, shown
 from workbench.checks.finding import Cost, Finding, Severity
 from workbench.checks.subject import RewardSubject
@@ -114,6 +114,17 @@ class Constant(RewardCheck):
         ]
         return len(odd) >= ENOUGH and all(score == value for score in odd)
 
+    def _by_prompt(self, subject: RewardSubject) -> bool:
+        """Whether the same completions score otherwise, and differ, under prompts that say nothing."""
+        rows = subject.few(16)
+        batch = subject.variant(rows)
+        bare: Any = [{"role": "user", "content": "Hello."}] if subject.chat else "Hello."
+        asked = Batch(
+            [bare] * len(rows), batch.completions, batch.completion_ids, batch.columns, batch.groups
+        )
+        result = subject.bench.call(subject.name, asked, timeout_s=subject.patience_s)
+        return bool((result.status == Status.NUMBER).all()) and len(set(result.scores.tolist())) > 1
+
     def _reason(self, subject: RewardSubject) -> tuple[str, str, int | None] | None:
         """Why, what to do about it, and the line; None where nothing of the kind is seen."""
         for node, text in always_true(subject):
@@ -121,6 +132,12 @@ class Constant(RewardCheck):
                 f"the text {shown(text)} on line {node.lineno} is true by itself, so its condition always holds",
                 'Write "a" in text and "b" in text, in full.',
                 node.lineno,
+            )
+        if subject.reads_prompts and self._by_prompt(subject):
+            return (
+                "what earns it stands in the prompt, not in the completion",
+                "Look for it in the completion alone.",
+                None,
             )
         rows = subject.few(16)
         missed: list[dict[str, Any]] | None = subject.probe(

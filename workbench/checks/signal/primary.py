@@ -1,0 +1,36 @@
+"""The member of a set that says whether an answer is right, beside which the others are lesser ones."""
+
+from __future__ import annotations
+
+from workbench.checks.evidence.ranking import rank
+from workbench.checks.signal.table import Table
+
+
+def primary_of(table: Table) -> int | None:
+    """The place of the primary member; None where none is known.
+
+    One whose kind is declared as correctness (the heaviest of several). Without such a declaration one that reads a
+    column of the samples and puts every labelled right completion above every wrong one of its prompt, where no other
+    does so; a name alone is not believed.
+    """
+    declared = [
+        at for at, member in enumerate(table.members) if member.description.entry.kind == "correctness"
+    ]
+    if declared:
+        return max(declared, key=lambda at: abs(table.weights[at]))
+    found = []
+    for at, member in enumerate(table.members):
+        if member.description.entry.kind is None and member.reads and member.steadiness.reliable:
+            ranking = rank(member, member.scores, member.name)
+            if ranking is not None and ranking.auc == 1.0:
+                found.append(at)
+    return found[0] if found and _alike(table, found) else None
+
+
+def _alike(table: Table, places: list[int]) -> bool:
+    """Whether several candidates are one matter, so that the first may stand for them."""
+    first = table.scores[:, places[0]]
+    return all((first == table.scores[:, place]).all() for place in places[1:])
+
+
+__all__ = ["primary_of"]
