@@ -13,7 +13,17 @@ import gradio as gr
 
 TITLE = "Reward Workbench"
 ASSETS = Path(__file__).parent / "assets"
-SCRIPTS = ("core.js", "tabs.js", "editor.js", "weights.js", "tiles.js", "table.js", "detail.js", "app.js")
+SCRIPTS = (
+    "core.js",
+    "tabs.js",
+    "editor.js",
+    "weights.js",
+    "tiles.js",
+    "table.js",
+    "detail.js",
+    "samples.js",
+    "app.js",
+)
 
 HEAD = """<meta name="color-scheme" content="light dark">
 <link rel="stylesheet" href="rw/assets/app.css">

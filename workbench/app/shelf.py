@@ -83,6 +83,12 @@ class Shelf:
                 self._keep(self._rows, source, known)
             return known[1]
 
+    def uploads(self, key: str) -> Path:
+        """The folder of what the tab `key` uploaded; it is gone when the server ends."""
+        folder = self.scratch / "uploads" / key
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return folder
+
     def skipped(self, source: Source) -> list[Any]:
         """Rows that could not be read, as far as the source has been read."""
         known = self._rows.get(source)

@@ -44,7 +44,7 @@
   const show = (state) => {
     const results = $('rw-results-in');
     const shown = state.shown;
-    $('rw-project').textContent = [state.project.name, ...state.project.samples].join(' \u00b7 ');
+    $('rw-project').textContent = [state.project.name, state.project.samples.length > 2 ? RW.plural(state.project.samples.length, 'file') : state.project.samples.join(', ') || 'no completions'].join(' \u00b7 ');
     $('rw-project').title = `${state.project.place}: where the completions come from`;
     RW.showFile(state);
     showStatus(state);
@@ -128,6 +128,7 @@
     RW.startTabs();
     RW.startEditor();
     RW.startTable();
+    RW.startSamples();
     for (;;) {
       try { RW.state = await RW.get('state'); await RW.openText(); break; }
       catch (error) { RW.trouble(error); await new Promise((done) => setTimeout(done, 1000)); }

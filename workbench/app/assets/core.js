@@ -61,6 +61,8 @@ window.RW = (() => {
       method: 'POST', signal, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ desk, ...values }),
     });
 
+  const send = (name, values, body) => ask(name, { method: 'POST', body, headers: { 'content-type': 'application/octet-stream' } }, `?${new URLSearchParams({ desk, ...values })}`);
+
   const MINUS = '\u2212';
   const number = (value, digits = 3) => {
     if (value === null || value === undefined) return '\u2013';
@@ -90,5 +92,5 @@ window.RW = (() => {
   // `correctness_reward` and `reward_correctness` are called `correctness` where space is short.
   const alias = (name) => name.replace(/^(reward|compute)_/, '').replace(/_(reward|score)(_func|_fn)?$/, '') || name;
 
-  return { el, $, get, post, keep, desk: desk, Refused, number, signed, count, seconds, plural, shade, alias, state: null };
+  return { el, $, get, post, send, keep, desk: desk, Refused, number, signed, count, seconds, plural, shade, alias, state: null };
 })();
