@@ -29,6 +29,7 @@ _OPENING = re.compile(r"<([A-Za-z][\w.-]{0,30})>")
 _HASHED = re.compile(r"####[ \t]*(.+?)\s*$")
 _WRAPPED = re.compile(r"\s*(?:\$+\s*)?\\boxed\{(.*)\}\s*\$*\s*", re.DOTALL)
 _MARKS = " \t\r\n*_`().\"'"
+_LABELLED = re.compile(r"[ \t*_>#-]*[A-Za-z][A-Za-z ]{0,30}[*_]*:[*_]*[ \t]+(?P<answer>\S.*?)\s*$")
 _SPLIT = re.compile(r"\s*(?:;|\band\b|\bor\b|,(?!\d{3}(?:\D|$)))\s*")
 _FENCE = re.compile(r"```[ \t]*([\w+-]*)[ \t]*\r?\n(.*?)\n?```", re.DOTALL)
 
@@ -113,6 +114,7 @@ def places(text: str) -> Iterator[Slot]:
         found = find_answer(text, forms=(form,))
         if found is not None and found.form == form:
             yield Slot(text, found.start, found.end, form)
+    yield from _labelled(text)
     fenced = _FENCE.search(text)
     if fenced is not None and read_json(fenced[2]) is not None:
         yield Slot(text, fenced.start(2), fenced.end(2), "json")
@@ -120,9 +122,28 @@ def places(text: str) -> Iterator[Slot]:
     start = text.find(bare)
     if bare:
         yield Slot(text, start, start + len(bare), "json" if read_json(bare) is not None else "whole")
+    yield from _behind_thoughts(text)
     number = find_answer(text, forms=("number",))
     if number is not None and number.form == "number":
         yield Slot(text, number.start, number.end, "number")
+
+
+def _labelled(text: str) -> Iterator[Slot]:
+    """What stands behind a word and a colon on the last line: `Result: 7`."""
+    start = text.rstrip().rfind("\n") + 1
+    found = _LABELLED.match(text, start) if len(text) - start < 500 else None
+    if found is not None:
+        yield Slot(text, found.start("answer"), found.end("answer"), "line")
+
+
+def _behind_thoughts(text: str) -> Iterator[Slot]:
+    """Everything behind a block of thoughts that was closed."""
+    ends = [(text.rfind(f"</{name}>"), len(name) + 3) for name in THOUGHTS]
+    at, length = max(ends)
+    rest = text[at + length :].strip() if at >= 0 else ""
+    if rest:
+        start = text.find(rest, at + length)
+        yield Slot(text, start, start + len(rest), "whole")
 
 
 def _narrowed(slot: Slot, gold: Any) -> Slot | None:
@@ -166,7 +187,10 @@ def same_answer(written: str, gold: Any) -> bool | None:
 
 
 def gold_text(gold: Any) -> str:
-    """A ground truth as the text of an answer: what follows `####`, what is in a box, a whole float without `.0`."""
+    """A ground truth as the text of an answer.
+
+    What follows `####`, what its last box holds, a whole float without `.0`; else the text itself.
+    """
     if isinstance(gold, float) and gold.is_integer() and abs(gold) < 1e15:
         return str(int(gold))
     text = str(gold).strip()
@@ -174,7 +198,10 @@ def gold_text(gold: Any) -> str:
     if hashed is not None:
         return hashed[1]
     boxed = _WRAPPED.fullmatch(text)
-    return boxed[1].strip() if boxed is not None else text
+    if boxed is not None and last_boxed(boxed[1]) is None:
+        return boxed[1].strip()
+    box = last_boxed(text) if "\\boxed{" in text else None
+    return box.text.strip() if box is not None else text
 
 
 def value_of(text: str) -> Fraction | None:
@@ -209,6 +236,8 @@ def _same_list(written: str, gold: Sequence[Any]) -> bool | None:
     if not gold or any(isinstance(item, (Mapping, list, tuple)) or item is None for item in gold):
         return None
     parts = [part.rpartition("=")[2] for part in _SPLIT.split(written.strip(_MARKS)) if part.strip()]
+    if len(parts) == 1 and len(gold) > 1 and all(value_of(part) is not None for part in parts[0].split()):
+        parts = parts[0].split()
     if not parts:
         return None
     wanted = [gold_text(item) for item in gold]

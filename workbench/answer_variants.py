@@ -127,13 +127,16 @@ def _equal_json(gold: Mapping[str, Any]) -> Iterator[Variant]:
     yield Variant(json.dumps(gold, separators=(",", ":"), ensure_ascii=False), "without spaces")
 
 
-def near_misses(gold: Any, others: Sequence[Any] = (), *, form: str = "whole") -> list[Variant]:
+def near_misses(
+    gold: Any, others: Sequence[Any] = (), *, form: str = "whole", joint: str = ", "
+) -> list[Variant]:
     """Wrong answers that resemble the right one, each proved to differ from it.
 
     Args:
         gold: the ground truth.
         others: ground truths of other rows, or the options there are.
         form: the form the answer stands in (see `Slot.form`).
+        joint: what stands between the items of a list.
 
     >>> [variant.text for variant in near_misses("42")][:5]
     ['142', '420', '421', '4', '2']
@@ -141,7 +144,7 @@ def near_misses(gold: Any, others: Sequence[Any] = (), *, form: str = "whole") -
     if isinstance(gold, Mapping):
         found = list(_near_json(gold))
     elif isinstance(gold, (list, tuple)):
-        found = list(_near_list(gold, form))
+        found = list(_near_list(gold, form, joint))
     elif isinstance(gold, bool):
         found = [Variant("no" if gold else "yes", "the opposite")]
     else:
@@ -219,6 +222,12 @@ def _near_texts(text: str) -> Iterator[Variant]:
         yield Variant(text[: max(1, len(text) // 2)], "only its beginning")
         yield Variant(f"{text}{text[-1]}ing", "a longer word")
     yield Variant(text[:1], "only its first letter")
+    places = [place for place, character in enumerate(text) if character in "0123456789"]
+    for place, what in (
+        ((places[-1], "with another last digit"), (places[0], "with another first digit")) if places else ()
+    ):
+        other = str((int(text[place]) + 3) % 10)
+        yield Variant(text[:place] + other + text[place + 1 :], what)
 
 
 def _near_json(gold: Mapping[str, Any]) -> Iterator[Variant]:
@@ -243,22 +252,24 @@ def _other_value(value: Any) -> Any:
     return None
 
 
-def _near_list(gold: Sequence[Any], form: str) -> Iterator[Variant]:
+def _near_list(gold: Sequence[Any], form: str, joint: str) -> Iterator[Variant]:
     if not gold or any(isinstance(item, (Mapping, list, tuple)) or item is None for item in gold):
         return
     items = list(gold)
     more = _others_like(items)
     if len(items) > 1:
-        yield Variant(_joined(items[:-1], form), "without one of its parts")
-        yield Variant(_joined(items[:1], form), "one part of it alone")
+        yield Variant(_joined(items[:-1], form, joint), "without one of its parts")
+        yield Variant(_joined(items[:1], form, joint), "one part of it alone")
     if more:
-        yield Variant(_joined([*items, more[0]], form), "with a wrong part more")
-        yield Variant(_joined([*items, *more], form), "with several wrong parts more")
-        yield Variant(_joined([*items[:-1], more[0]], form), "with one part wrong")
+        yield Variant(_joined([*items, more[0]], form, joint), "with a wrong part more")
+        yield Variant(_joined([*items, *more], form, joint), "with several wrong parts more")
+        yield Variant(_joined([*items[:-1], more[0]], form, joint), "with one part wrong")
 
 
 def _others_like(items: Sequence[Any]) -> list[Any]:
     """A few values of the same sort as the items that are none of them."""
+    if all(is_letter(item) for item in items):
+        return [letter for letter in "ABCDE" if letter not in {str(item).strip() for item in items}]
     if all(value_of(gold_text(item)) is not None for item in items):
         known = {value_of(gold_text(item)) for item in items}
         numbers = [far for far in FAR if value_of(far) not in known]
@@ -270,10 +281,10 @@ def _others_like(items: Sequence[Any]) -> list[Any]:
     return []
 
 
-def _joined(items: Sequence[Any], form: str) -> str:
+def _joined(items: Sequence[Any], form: str, joint: str = ", ") -> str:
     if form == "json":
         return json.dumps(list(items), ensure_ascii=False)
-    return ", ".join(gold_text(item) for item in items)
+    return joint.join(gold_text(item) for item in items)
 
 
 def far_wrong(gold: Any, others: Sequence[Any] = (), *, form: str = "whole") -> list[Variant]:

@@ -13,7 +13,6 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from unittest import mock
 from typing import TYPE_CHECKING
 
 from workbench.mutations import pieces
@@ -127,12 +126,15 @@ def _no_constants_of_loaded_files() -> Iterator[None]:
     """
     from hypothesis.internal.conjecture import providers
 
-    none = getattr(providers, "Constants", None)
-    if none is None or not hasattr(providers, "_get_local_constants"):
+    known, none = vars(providers).get("_get_local_constants"), vars(providers).get("Constants")
+    if known is None or none is None:
         yield
         return
-    with mock.patch.object(providers, "_get_local_constants", none):
+    setattr(providers, "_get_local_constants", none)  # noqa: B010 - not declared by its stubs
+    try:
         yield
+    finally:
+        setattr(providers, "_get_local_constants", known)  # noqa: B010
 
 
 def shrink(

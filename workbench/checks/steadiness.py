@@ -190,7 +190,23 @@ def _other_order(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | 
     then = calls.scores([rows[place] for place in backwards])
     turned = np.full(len(rows), np.nan)
     turned[backwards] = then
-    return calls.compare("order", first, turned, rows)
+    found = calls.compare("order", first, turned, rows)
+    return _kept(calls, first, found) if found is not None else None
+
+
+def _kept(calls: _Calls, first: npt.NDArray[np.float64], found: Steadiness) -> Steadiness:
+    """The same finding as one of memory where the row alone still scores what an earlier call gave it."""
+    assert found.row is not None
+    again = calls.scores([found.row])
+    calls.subject.bench.renew()
+    calls.scores(calls.rows)
+    after = calls.scores([found.row])
+    calls.subject.bench.renew()
+    alone = calls.scores([found.row])
+    memory = calls.compare("memory", after, alone, [found.row])
+    if memory is None or not differ(float(again[0]), float(after[0])):
+        return found
+    return replace(found, cause="memory", first=float(after[0]), then=float(alone[0]))
 
 
 def _between(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:

@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from workbench.answer_form import THOUGHTS, Slot, find_slot, places, read_json, same_answer
+from workbench.answer_form import THOUGHTS, Slot, places, read_json, same_answer
+from workbench.checks.golds import alternatives, different, find_gold, read_golds
 from workbench.kinds import suggested_kind
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ class Case:
     """One prompt to try completions under: a right completion of it, and what right and wrong ones earn.
 
     `full` is the least that a right sample of the prompt earns, `floor` the most that a wrong one below it does;
-    `slot` is where the answer stands in `text`, where that is known.
+    `slot` is where the answer stands in `text`, where that is known; `gold` the answer asked for (the word that the
+    samples write for True, the accepted one of several), `also` what is accepted beside it.
     """
 
     row: int
@@ -47,6 +49,7 @@ class Case:
     floor: float
     slot: Slot | None = None
     gold: Any = None
+    also: Sequence[Any] = ()
 
     @property
     def form(self) -> str:
@@ -68,9 +71,9 @@ class Task:
 
     `kind` is what the checks may assume and `how` where it is from ("declared", "shown" by labelled samples, or
     "assumed" because the user said so); `suggested` is what only a name or a column speaks for. `column` holds
-    the ground truth, `golds` are its values by row; `tags` are the tags that all right samples have, in order, and
-    `lines` the lines that all have; `programs` says whether right samples hold fenced code; `penalty` that the
-    reward only takes away; `marks` are the marks of a layout that all right samples have ("tags", "fence", "box",
+    the ground truth, `golds` are the answers it asks for by row; `tags` are the tags that all right samples have, in
+    order, and `lines` the lines that all have; `programs` says whether right samples hold fenced code; `penalty`
+    that the reward only takes away; `marks` are the marks of a layout that all right samples have ("tags", "fence", "box",
     "json", "hash").
     """
 
@@ -113,18 +116,19 @@ def read_task(subject: RewardSubject, *, assume: bool = False) -> Task:
     right, wrong = _sorted_out(subject, known)
     if not right:
         return Task(known, "declared" if declared else "assumed", suggested)
+    assert subject.batch is not None
     texts = {row: subject.text(row) for row in right}
     column, slots = _answers(subject, texts)
-    cases = _cases(subject, right, wrong, slots, column)
+    golds: dict[int, Any] = {}
+    if column is not None:
+        golds = read_golds({row: subject.batch.columns[column][row] for row in subject.usable}, slots)
+    cases = _cases(subject, right, wrong, slots, column, golds)
     tags = _common_tags(texts.values())
     programs = sum(bool(_FENCED.search(text)) for text in texts.values()) > len(texts) / 2 and column is None
     kind, how = known, "declared" if declared else "assumed"
     if known is None and cases and subject.judged and subject.labelled("right") and wrong:
         shown = _shown(subject, column, tags, wrong, cases, list(texts.values()), programs=programs)
         kind, how = shown, "shown"
-    golds: dict[int, Any] = {}
-    if column is not None and subject.batch is not None:
-        golds = {row: subject.batch.columns[column][row] for row in subject.usable}
     bounds = subject.declared_range
     ceiling = bounds[1] if bounds else max(subject.scores.values(), default=0.0)
     return Task(
@@ -140,7 +144,7 @@ def read_task(subject: RewardSubject, *, assume: bool = False) -> Task:
         programs,
         ceiling <= 0 and kind != "correctness",
         _common_marks(list(texts.values()), tags),
-        _common_lines(list(texts.values())),
+        _common_lines(list(texts.values())) if len({subject.batch.groups[row] for row in texts}) > 1 else (),
     )
 
 
@@ -171,7 +175,7 @@ def _by_ground_truth(subject: RewardSubject) -> tuple[list[int], list[int]]:
     for column in subject.reads:
         golds = subject.batch.columns[column]
         rows = [row for row in subject.scores if golds[row] is not None][:400]
-        found = {row: find_slot(subject.text(row), golds[row]) for row in rows}
+        found = {row: find_gold(subject.text(row), golds[row]) for row in rows}
         forms = Counter(slot.form for slot in found.values() if slot is not None)
         if not forms:
             continue
@@ -197,15 +201,15 @@ def _answers(subject: RewardSubject, texts: Mapping[int, str]) -> tuple[str | No
             break
         golds = subject.batch.columns[column]
         known = [row for row in rows if golds[row] not in (None, "")]
-        found = {row: find_slot(texts[row], golds[row]) for row in known}
+        found = {row: find_gold(texts[row], golds[row]) for row in known}
         slots = {row: slot for row, slot in found.items() if slot is not None}
-        different = len({str(golds[row]) for row in slots}) > 1 or len(rows) == 1
-        if known and len(slots) >= SHARE * len(known) and different and len(slots) > len(best[1]):
+        several = different(golds[row] for row in slots) or len(rows) == 1
+        if known and len(slots) >= SHARE * len(known) and several and len(slots) > len(best[1]):
             best = (column, slots)
     if best[0] is None:
         return best
     golds = subject.batch.columns[best[0]]
-    more = {row: find_slot(text, golds[row]) for row, text in texts.items() if row not in best[1]}
+    more = {row: find_gold(text, golds[row]) for row, text in texts.items() if row not in best[1]}
     return best[0], {**best[1], **{row: slot for row, slot in more.items() if slot is not None}}
 
 
@@ -215,6 +219,7 @@ def _cases(
     wrong: Iterable[int],
     slots: Mapping[int, Slot],
     column: str | None,
+    golds: Mapping[int, Any],
 ) -> list[Case]:
     """One case for each of a few prompts whose right sample earns more than its wrong ones."""
     assert subject.batch is not None
@@ -237,8 +242,9 @@ def _cases(
         full = min(scores[row] for row in paid)
         floor = max(score for score in mine if score < full - 1e-9)
         row = min(paid, key=lambda r: (r not in slots and bool(slots), len(subject.text(r)), r))
-        gold = subject.batch.columns[column][row] if column else None
-        made.append(Case(row, subject.text(row), full, floor, slots.get(row), gold))
+        gold = golds.get(row)
+        also = alternatives(subject.batch.columns[column][row], gold) if column else ()
+        made.append(Case(row, subject.text(row), full, floor, slots.get(row), gold, also))
     if slots:
         made = [case for case in made if case.slot is not None] or made
     return _spread(made)

@@ -43,7 +43,7 @@ class EmptyGold(RewardCheck):
         if not subject.steadiness.reliable or subject.batch is None:
             return
         case = task.cases[0]
-        if not isinstance(case.gold, str):
+        if not isinstance(subject.batch.columns[task.column][case.row], str):
             return
         usual = plain_scores(subject.call([case.row] * len(IDLE), [subject.shaped(text) for text in IDLE]))
         there = [row for row in subject.usable if task.golds.get(row) in EMPTY]

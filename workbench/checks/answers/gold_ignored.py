@@ -45,7 +45,9 @@ class GoldIgnored(RewardCheck):
         if not pairs:
             return
         assert subject.batch is not None
-        columns: dict[str, list[object]] = {task.column: [other.gold for _, other in pairs]}
+        columns: dict[str, list[object]] = {
+            task.column: [subject.batch.columns[task.column][other.row] for _, other in pairs]
+        }
         rows = [case.row for case, _ in pairs]
         result = subject.call(rows, [subject.shaped(case.text) for case, _ in pairs], columns)
         scores = plain_scores(result)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from workbench.answer_form import gold_text
+from workbench.answer_form import gold_text, same_answer
 from workbench.answer_variants import far_wrong, near_misses
 from workbench.checks.check import number, shown
 from workbench.checks.finding import Cost
@@ -42,7 +42,10 @@ class NearMiss(TrialCheck):
         far = far_wrong(case.gold, task.options, form=case.form)
         control = case.slot.write(far[0].text) if far else case.slot.write("")
         empty = case.slot.write("")
-        for miss in near_misses(case.gold, task.options, form=case.form):
+        joint = " " if case.slot.answer.count(" ") and "," not in case.slot.answer else ", "
+        for miss in near_misses(case.gold, task.options, form=case.form, joint=joint):
+            if any(same_answer(miss.text, other) is not False for other in case.also):
+                continue
             yield Trial(case, case.slot.write(miss.text), f"a wrong answer {miss.what}", control, (empty,))
 
     def sentence(self, subject: RewardSubject, best: Outcome) -> str:

@@ -11,14 +11,17 @@ from workbench.checks.check import RewardCheck, number
 from workbench.checks.finding import Cost, Finding
 from workbench.checks.subject import RewardSubject
 
+UNORDERED, ORDERED = 0.7, 0.95
+"""Shares of pairs of right and wrong samples in order: below the one as it is, above the other with the column."""
+
 
 class UnfilledDefault(RewardCheck):
     """An argument that reads like a column keeps its default, because the data has no such column.
 
     `solution=None` makes the missing column invisible: nothing raises, and the reward judges without the
     ground truth. Arguments that are settings (`max_words=120`) are meant to keep their defaults; so this
-    check speaks only when it can show that the reward gives every sample the same score as it is, and tells
-    them apart once the likely column is passed under that name.
+    check speaks only when it can show it: as it is, the reward gives every sample the same score, or does not
+    score labelled right samples above wrong ones; once the likely column is passed under that name, it does.
 
     Example:
         def correct(completions, solution=None, **kwargs):   # the data has `answer`
@@ -42,8 +45,10 @@ class UnfilledDefault(RewardCheck):
         columns = subject.batch.columns
         unread = [name for name in columns if name not in (*signature.required, *signature.optional)]
         unfilled = [name for name in signature.optional if name not in columns]
-        values = set(subject.scores.values())
-        if not unread or not unfilled or len(values) > 1 or len(subject.usable) < 2:
+        constant = len(set(subject.scores.values())) <= 1
+        if not unread or not unfilled or len(subject.usable) < 2:
+            return
+        if not constant and not (subject.judged and _in_order(subject, subject.scores) < UNORDERED):
             return
         for argument in unfilled:
             alike = sorted(unread, key=lambda name: -difflib.SequenceMatcher(None, argument, name).ratio())
@@ -55,7 +60,8 @@ class UnfilledDefault(RewardCheck):
 
     def _compare(self, subject: RewardSubject, argument: str, column: str) -> Finding | None:
         assert subject.batch is not None
-        rows = subject.few()
+        constant = len(set(subject.scores.values())) <= 1
+        rows = subject.few() if constant else _labelled(subject)
         filled = subject.call(
             rows,
             [subject.batch.completions[row] for row in rows],
@@ -64,18 +70,48 @@ class UnfilledDefault(RewardCheck):
         numbers = filled.scores[filled.status == 0]
         if len(numbers) < len(rows) or len(np.unique(numbers)) < 2:
             return None
-        best = max(range(len(rows)), key=lambda i: (filled.scores[i], -len(subject.text(rows[i]))))
+        if not constant and _in_order(subject, dict(zip(rows, map(float, numbers), strict=True))) < ORDERED:
+            return None
+        gain = [float(filled.scores[i]) - subject.scores.get(row, 0.0) for i, row in enumerate(rows)]
+        best = max(range(len(rows)), key=lambda i: (gain[i], -len(subject.text(rows[i]))))
         now = subject.scores.get(rows[best])
+        scored = "None" if now is None else number(now)
         return self.finding(
             f"The argument '{argument}' of {subject.name} is never filled: the samples have no such column, so the "
-            f"default stands in and every sample scores {'None' if now is None else number(now)}; with the column "
-            f"'{column}' in its place the scores differ.",
+            + (
+                f"default stands in and every sample scores {scored}; with the column '{column}' in its place the "
+                "scores differ."
+                if constant
+                else f"default stands in and this sample scores {scored}; with the column '{column}' in its place it "
+                f"scores {number(float(filled.scores[best]))}, and right samples score above wrong ones."
+            ),
             advice=f"Name the argument '{column}' and drop its default, or map the column: "
             f'[data] columns = {{ {column} = "{argument}" }}.',
-            cause="constant",
-            shared=True,
+            cause="constant" if constant else f"unfilled {argument}",
+            shared=constant,
             reward=subject.name,
             evidence=subject.evidence(rows[best], got=now, expected=float(filled.scores[best])),
             line=subject.description.line,
             count=len(subject.usable),
         )
+
+
+def _in_order(subject: RewardSubject, scores: dict[int, float]) -> float:
+    """The share of pairs of a right and a wrong sample of one prompt in which the right one scores more.
+
+    1.0 where there is no such pair.
+    """
+    assert subject.batch is not None
+    groups = subject.batch.groups
+    right = [row for row in subject.labelled("right") if row in scores]
+    wrong = [row for row in subject.labelled("wrong", "hack") if row in scores]
+    pairs = [(one, other) for one in right for other in wrong if groups[one] == groups[other]]
+    return sum(scores[one] > scores[other] for one, other in pairs) / len(pairs) if pairs else 1.0
+
+
+def _labelled(subject: RewardSubject) -> list[int]:
+    """Some samples labelled right or wrong, with those of a prompt together."""
+    assert subject.batch is not None
+    groups = subject.batch.groups
+    rows = sorted(subject.labelled("right", "wrong", "hack"), key=lambda row: (groups[row], row))
+    return rows[: max(4, min(64, subject.affordable()))]
