@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from rewards.targets import did_you_mean
 from workbench.checks.check import Check, RewardCheck, SetCheck
+from workbench.checks.code.lead import Lead, fold
 from workbench.checks.finding import Finding, merge
 from workbench.checks.report import Proved, Report, RewardReport, Skipped
 from workbench.checks.selection import CHECKS
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of a reward, checks done and checks to do."""
+
+PROOFS = {code: check.proved_by for code, check in CHECKS.items() if issubclass(check, Lead)}
+"""By the code of a lead, the checks that prove it."""
 
 
 def run_checks(
@@ -206,7 +210,8 @@ class _Run:
     ) -> Report:
         """The findings merged, waived and ordered."""
         session = self.session
-        waived = [waive(finding, waivers) for finding in merge(self.findings)]
+        lines = {described.name: described.line for described in session.description.rewards}
+        waived = [waive(finding, waivers) for finding in merge(fold(self.findings, PROOFS, lines))]
         labels = session.samples.labels if session.samples is not None else []
         return Report(
             target=target,

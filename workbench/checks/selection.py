@@ -20,6 +20,21 @@ from workbench.checks.answers.near_miss import NearMiss
 from workbench.checks.answers.top_unreached import TopUnreached
 from workbench.checks.answers.wrong_column import WrongColumn
 from workbench.checks.check import FAMILIES, Check
+from workbench.checks.code.broad_except import BroadExcept
+from workbench.checks.code.dotless_pattern import DotlessPattern
+from workbench.checks.code.exits import Exits
+from workbench.checks.code.first_match import FirstMatch
+from workbench.checks.code.float_equality import FloatEquality
+from workbench.checks.code.mutable_default import MutableDefault
+from workbench.checks.code.never_reads import NeverReads
+from workbench.checks.code.open_pattern import OpenPattern
+from workbench.checks.code.outside_access import OutsideAccess
+from workbench.checks.code.runs_text import RunsText
+from workbench.checks.code.set_order import SetOrder
+from workbench.checks.code.substring_test import SubstringTest
+from workbench.checks.code.unbounded_cache import UnboundedCache
+from workbench.checks.code.undefined_name import UndefinedName
+from workbench.checks.code.unseeded_random import UnseededRandom
 from workbench.checks.contract.async_blocking import AsyncBlocking
 from workbench.checks.contract.async_undetected import AsyncUndetected
 from workbench.checks.contract.column_types import ColumnTypes
@@ -183,6 +198,21 @@ CHECKS: dict[str, type[Check]] = {
         MemoryGrowth,
         BadRow,
         Network,
+        BroadExcept,
+        DotlessPattern,
+        Exits,
+        FirstMatch,
+        FloatEquality,
+        MutableDefault,
+        NeverReads,
+        OpenPattern,
+        OutsideAccess,
+        RunsText,
+        SetOrder,
+        SubstringTest,
+        UnboundedCache,
+        UndefinedName,
+        UnseededRandom,
         Constant,
         DeadGroups,
         LabelOrder,
