@@ -73,8 +73,8 @@ class Task:
     "assumed" because the user said so); `suggested` is what only a name or a column speaks for. `column` holds
     the ground truth, `golds` are the answers it asks for by row; `tags` are the tags that all right samples have, in
     order, and `lines` the lines that all have; `programs` says whether right samples hold fenced code; `penalty`
-    that the reward only takes away; `marks` are the marks of a layout that all right samples have ("tags", "fence", "box",
-    "json", "hash").
+    that the reward only takes away; `marks` are the marks of a layout that all right samples have ("tags", "fence",
+    "box", "json", "hash").
     """
 
     kind: str | None = None

@@ -1,6 +1,9 @@
-"""The zoos: every sound reward is left alone, and the defects that the present families cover are found."""
+"""The zoos: every sound reward is left alone, every broken one found by a check that names the defect, in few findings.
 
-import json
+What `docs/selftest.md` says of the whole is compared with a fixed sample here; the whole is among the slow tests.
+"""
+
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,122 +14,115 @@ from rewards.running import Runner
 from workbench.checks.finding import Finding
 from workbench.checks.runner import run_checks
 from workbench.samples import read_samples
+from workbench.selftest.naming import names_it
+from workbench.selftest.zoo import Entry, manifest, read_zoo, zoo_names
 
-FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
-ZOO = FIXTURES / "zoo"
-MORE = FIXTURES / "zoo_more"
-ENTRIES: list[dict[str, Any]] = [json.loads(line) for line in (ZOO / "zoo.jsonl").read_text().splitlines()]
-OTHERS: list[dict[str, Any]] = [json.loads(line) for line in (MORE / "zoo.jsonl").read_text().splitlines()]
-SOUND = [entry for entry in ENTRIES if entry["verdict"] == "healthy"]
-SLOW = ("r009", "r017")  # run programs in processes of their own
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "selftest.md"
+ENTRIES = [entry for name in zoo_names() for entry in read_zoo(name)]
+BROKEN = [entry for entry in ENTRIES if not entry.sound]
+SOUND = [entry for entry in ENTRIES if entry.sound]
+SAMPLE = {"r003", "r007", "r014", "r029", "r037", "f043", "m001", "m003", "r020", "f069"}
+QUIET = {"r010", "m002", "m006", "f028", "f068"}
+MOST = 4
+"""Findings at warning level or above on a broken reward; each of them has a cause of its own."""
 
-COVERED = {
-    "set-names": {"RW116"},
-    "signature": {"RW101"},
-    "bad-value": {"RW105", "RW106", "RW214"},
-    "bad-count": {"RW104"},
-    "crash": {"RW110"},
-    "no-signal": {"RW601"},
-    "swallowed-error": {"RW126"},
-    "set-cancel": {"RW602"},
-    "shape": {"RW113", "RW114"},
-    "gold-wiring": {"RW103", "RW115"},
-    "mutates-input": {"RW121"},
-    "side-effect": {"RW122"},
-    "not-portable": {"RW116", "RW117"},
-    "async-blocking": {"RW119"},
-    "nondeterministic": {"RW201", "RW202"},
-    "batch-dependent": {"RW204", "RW205", "RW206"},
-    "parse-miss": {"RW401", "RW402", "RW208"},
-    "parse-grab": {"RW310", "RW406"},
-    "loose-match": {"RW309", "RW310", "RW403", "RW308"},
-    "empty-paid": {"RW301", "RW302"},
-    "format-farm": {"RW302", "RW304", "RW107", "RW210"},
-    "hedge": {"RW308", "RW310", "RW403"},
-    "stuffing": {"RW312"},
-    "length-exploit": {"RW107", "RW210", "RW313", "RW301"},
-    "code-verdict": {"RW319"},
-    "code-unsafe": {"RW319"},
-}
-"""Kinds of defect that the families have to find, and the checks that name them."""
+Run = Callable[..., list[Finding]]
 
 
-def toml(entry: dict[str, Any], file: str, names: list[str]) -> str:
-    """A manifest that declares what the entry declares; a set's members declare nothing."""
-    said = entry["declares"]
-    tables = []
-    for name, weight in zip(names, entry["weights"], strict=True):
-        table = f'[[reward]]\nfunction = "{file}::{name}"\nweight = {weight}\n'
-        if len(names) == 1:
-            low, high = map(float, said["range"])
-            table += f'kind = "{said["role"]}"\nrange = [{low}, {high}]\nscope = "{said["scope"]}"\n'
-            table += f"abstains = {str(said['abstains']).lower()}\n"
-        tables.append(table)
-    return "\n".join(tables)
+def marked(entries: list[Entry], sample: set[str]) -> list[Any]:
+    """Entries as parameters, those outside of the sample among the slow tests."""
+    return [
+        pytest.param(
+            entry,
+            id=f"{entry.id}-{entry.kind or 'sound'}",
+            marks=[] if entry.id in sample else [pytest.mark.slow],
+        )
+        for entry in entries
+    ]
 
 
 @pytest.fixture
-def entry_findings(tmp_path: Path, runner: Runner) -> Callable[..., list[Finding]]:
-    """Findings at warning level or above on an entry, declared or bare, of some families or all."""
+def loud(tmp_path: Path, runner: Runner) -> Run:
+    """Findings at warning level or above on an entry, declared or bare; `rename` maps its source, names and samples."""
 
     def run(
-        entry: dict[str, Any], *, zoo: Path = ZOO, declared: bool = True, select: tuple[str, ...] = ()
-    ) -> list[Finding]:
-        folder = tmp_path / f"{entry['id']}{declared}"
+        entry: Entry, *, declared: bool = True, source: str | None = None, file: str = "rewards.py"
+    ) -> Any:
+        folder = tmp_path / f"{entry.id}{declared}{file}"
         folder.mkdir(exist_ok=True)
-        (folder / "rewards.py").write_text((zoo / entry["file"]).read_text())
-        target = folder / "rewards.py"
-        if declared or len(entry["functions"]) > 1:
-            (folder / "rewardset.toml").write_text(toml(entry, "rewards.py", entry["functions"]))
+        (folder / file).write_text(source or entry.file.read_text())
+        target = folder / file
+        if declared or entry.is_set:
+            (folder / "rewardset.toml").write_text(manifest(entry, file, declared=declared))
             target = folder
-        samples = read_samples([zoo / entry["tasks"]])
-        report = run_checks(str(target), samples, select=select, runner=runner)
+        report = run_checks(str(target), read_samples([entry.tasks]), runner=runner)
         return [finding for finding in report.all_findings if finding.at_least("warning")]
 
     return run
 
 
-@pytest.mark.parametrize(
-    "entry", [pytest.param(e, id=e["id"], marks=[pytest.mark.slow] if e["id"] in SLOW else []) for e in SOUND]
-)
-def test_sound_reward_raises_no_alarm_declared_or_not(entry, entry_findings):
-    assert entry_findings(entry) == []
-    assert entry_findings(entry, declared=False) == []
+def missed(way: str) -> set[str]:
+    """The ids that the document says are missed or falsely alarmed, of "Declared" or "Bare"."""
+    section = DOCUMENT.read_text().partition(f"## {way}: missed")[2].partition("\n## ")[0]
+    return set(re.findall(r"`\w+/(\w+)`", section))
 
 
-@pytest.mark.parametrize(
-    "entry", [pytest.param(e, id=f"{e['id']}-{e['kind']}") for e in ENTRIES if e.get("kind") in COVERED]
-)
-def test_defect_of_a_covered_kind_is_found_by_a_check_that_names_it(entry, entry_findings):
-    found = {finding.check for finding in entry_findings(entry)}
-    assert found & COVERED[entry["kind"]]
-    assert {code for code in found if code.startswith(("RW1", "RW6"))} <= COVERED[entry["kind"]]
+@pytest.mark.parametrize("entry", marked(BROKEN, SAMPLE))
+def test_broken_reward_is_found_as_the_document_says(entry: Entry, loud: Run) -> None:
+    findings = loud(entry)
+    assert entry.kind is not None
+    named = [finding for finding in findings if names_it(entry.kind, finding.check)]
+    assert bool(named) == (entry.id not in missed("Declared"))
+    assert len(findings) <= MOST
+    assert all(finding.message and finding.advice for finding in named)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("entry", [pytest.param(e, id=e["id"]) for e in OTHERS if e["verdict"] == "healthy"])
-def test_other_sound_rewards_raise_no_alarm_declared_or_not(entry, entry_findings):
-    assert entry_findings(entry, zoo=MORE) == []
-    assert entry_findings(entry, zoo=MORE, declared=False) == []
+@pytest.mark.parametrize("entry", marked(SOUND, QUIET))
+@pytest.mark.parametrize("declared", [True, False])
+def test_sound_reward_raises_no_alarm(entry: Entry, declared: bool, loud: Run) -> None:
+    findings = loud(entry, declared=declared)
+    said = missed("Declared" if declared else "Bare")
+    assert findings == [] or entry.id in said
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "entry", [pytest.param(e, id=f"{e['id']}-{e['kind']}") for e in OTHERS if e.get("kind") in COVERED]
-)
-def test_other_defects_of_a_covered_kind_are_found(entry, entry_findings):
-    assert entry_findings(entry, zoo=MORE)
+def test_document_claims_what_is_promised() -> None:
+    text = DOCUMENT.read_text()
+    [declared] = re.findall(r"\| Declared \| all \| (\d+) of (\d+), .*?\| .*?\| (\d+) of (\d+), ", text)
+    [bare] = re.findall(r"\| Bare \| all \| (\d+) of (\d+), ", text)
+    found, broken, alarms, sound = map(int, declared)
+    assert (broken, sound) == (len(BROKEN), len(SOUND))
+    assert found >= 0.95 * broken
+    assert int(bare[0]) >= 0.80 * broken
+    assert alarms <= 0.03 * sound
 
 
-@pytest.mark.parametrize("kind", ["bad-count", "hedge", "format-farm", "parse-grab"])
-def test_names_of_functions_and_files_do_not_steer_a_check(kind, entry_findings, tmp_path, runner):
-    entry = next(entry for entry in ENTRIES if entry["kind"] == kind)
-    before = entry_findings(entry)
-    name = entry["functions"][0]
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "judge.py").write_text((ZOO / entry["file"]).read_text().replace(name, "zz"))
-    (other / "rewardset.toml").write_text(toml(entry, "judge.py", ["zz"]))
-    report = run_checks(str(other), read_samples([ZOO / entry["tasks"]]), runner=runner)
-    after = [finding for finding in report.all_findings if finding.at_least("warning")]
-    assert [(f.check, f.message.replace("zz", name)) for f in after] == [(f.check, f.message) for f in before]
+RENAMED = [entry for entry in BROKEN if entry.id in {"r037", "m001", "f043", "r014"}]
+
+
+@pytest.mark.parametrize("entry", [pytest.param(e, id=e.id) for e in RENAMED])
+def test_names_and_wording_do_not_steer_a_check(entry: Entry, loud: Run, tmp_path: Path) -> None:
+    other = reworded(entry, tmp_path)
+    before = {finding.check for finding in loud(entry)}
+    source = entry.file.read_text()
+    for place, name in enumerate(entry.functions):
+        source = re.sub(rf"\b{name}\b", f"zz_{place}", source)
+    after = {finding.check for finding in loud(other, source=source, file="judge.py")}
+    assert after == before
+
+
+def reworded(entry: Entry, folder: Path) -> Entry:
+    """The entry with other function names, and tasks whose prompts say the same in other words."""
+    import json
+    from dataclasses import replace
+
+    lines = []
+    for line in entry.tasks.read_text().splitlines():
+        row = json.loads(line)
+        prompt = row["prompt"]
+        for message in prompt if isinstance(prompt, list) else ():
+            if message["role"] == "user":
+                message["content"] = f"Dear helper, kindly do this. {message['content']} Many thanks."
+        lines.append(json.dumps(row) + "\n")
+    (folder / "other.jsonl").write_text("".join(lines))
+    names = tuple(f"zz_{place}" for place in range(len(entry.functions)))
+    return replace(entry, functions=names, tasks=folder / "other.jsonl")
