@@ -211,7 +211,8 @@ def traced(function: Reward, folder: Path) -> tuple[Reward, Path | None]:
 
 def _has_module(function: types.FunctionType) -> bool:
     module = sys.modules.get(function.__module__)
-    return function.__module__ != "__main__" and getattr(module, "__file__", None) is not None
+    own = module is not None and vars(module) is function.__globals__  # a user's rewards.py is not our rewards
+    return function.__module__ != "__main__" and own and getattr(module, "__file__", None) is not None
 
 
 def _spaces(function: types.FunctionType, folder: Path) -> dict[str, tuple[dict[str, Any], Path]]:
