@@ -37,7 +37,7 @@ class Check:
     (the worst it reports), `summary` (one line), `cost` (what the matter costs when trained on), `version`
     (raised when it starts to find more, so that a seal says what was proved), `needs` ("nothing" to call, a
     "call", or "samples"), `quick` (part of `--quick`), `kinds` (the kinds of reward it is about, as declared or as
-    labelled samples show; None: whatever kind).
+    labelled samples show; None: whatever kind), `elsewhere` (why it is made by another command; None: it is made here).
     """
 
     code: ClassVar[str]
@@ -49,6 +49,7 @@ class Check:
     needs: ClassVar[Literal["nothing", "call", "samples"]] = "samples"
     quick: ClassVar[bool] = True
     kinds: ClassVar[frozenset[str] | None] = None
+    elsewhere: ClassVar[str | None] = None
 
     def finding(
         self,

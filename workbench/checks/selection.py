@@ -61,6 +61,14 @@ from workbench.checks.contract.undeclared_none import UndeclaredNone
 from workbench.checks.contract.unfilled_default import UnfilledDefault
 from workbench.checks.contract.wrong_length import WrongLength
 from workbench.checks.contract.wrong_type import WrongType
+from workbench.checks.data.conflicting_golds import ConflictingGolds
+from workbench.checks.data.empty_prompt import EmptyPrompt
+from workbench.checks.data.filled_example import FilledExample
+from workbench.checks.data.gold_in_prompt import GoldInPrompt
+from workbench.checks.data.opened_thinking import OpenedThinking
+from workbench.checks.data.prompt_length import PromptLength
+from workbench.checks.data.repeated_prompts import RepeatedPrompts
+from workbench.checks.data.unreadable_golds import UnreadableGolds
 from workbench.checks.evidence.expected_unmet import ExpectedUnmet
 from workbench.checks.evidence.label_order import LabelOrder
 from workbench.checks.evidence.sign_flipped import SignFlipped
@@ -198,6 +206,14 @@ CHECKS: dict[str, type[Check]] = {
         MemoryGrowth,
         BadRow,
         Network,
+        ConflictingGolds,
+        EmptyPrompt,
+        FilledExample,
+        GoldInPrompt,
+        OpenedThinking,
+        PromptLength,
+        RepeatedPrompts,
+        UnreadableGolds,
         BroadExcept,
         DotlessPattern,
         Exits,

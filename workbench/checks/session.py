@@ -91,6 +91,8 @@ class Session:
 
     def left_out(self, check: type[Check]) -> str | None:
         """Why a check runs for no reward at all; None where it may."""
+        if check.elsewhere is not None:
+            return check.elsewhere
         if self.samples is None and check.needs == "samples":
             return NO_SAMPLES
         if self.options.quick and not check.quick:
