@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewards.errors import RewardWorkbenchError, UsageError
-from rewards.manifest import update_reward
+from rewards.manifest import read_manifest, update_reward
 from workbench.app.drafts import digest
 from workbench.app.engine import Engine
 from workbench.app.leash import Stopped
@@ -33,6 +33,7 @@ from workbench.app.view.board import Board
 from workbench.app.view.problems import board_problems, load_problem, sample_problems
 from workbench.app.view.rows import View, order
 from workbench.app.weighing import Weighing
+from workbench.opening import planned_group_size
 
 PATIENCE_S = 0.4
 """Seconds an explanation may keep the next one waiting before it is ended."""
@@ -48,7 +49,7 @@ class Shown:
     """The last good result: `folder` is the mirror it was scored from, which explanations are made from too.
 
     `saved` if the files on disk said the same. `edition` changes whenever the board does: with a run, with weights,
-    with what is said of a row.
+    with what is said of a row. `kept` holds what pages computed of the scores.
     """
 
     run: int
@@ -61,6 +62,7 @@ class Shown:
     saved: bool = False
     edition: int = 0
     explained: dict[int, Mapping[str, Any]] = field(default_factory=dict)
+    kept: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -496,6 +498,14 @@ class Desk:
         if self.shown is None:
             raise UsageError("nothing has been scored yet")
         return self.shown
+
+    def group_size(self) -> int | None:
+        """Completions of a prompt in the training that the manifest plans; None where it plans none."""
+        target = self.shelf.project.target
+        try:
+            return planned_group_size(read_manifest(target.path) if target.kind == "project" else None)
+        except RewardWorkbenchError:
+            return None  # the manifest is broken just now, which the run says
 
     def explain(self, row: int) -> tuple[Shown, Mapping[str, Any]]:
         """The partial credit of a row of the shown board, made once and kept; runs the rewards in a worker.

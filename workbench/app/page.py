@@ -22,6 +22,7 @@ SCRIPTS = (
     "table.js",
     "detail.js",
     "samples.js",
+    "distributions.js",
     "app.js",
 )
 

@@ -40,13 +40,13 @@ def page(table: ScoreTable, samples: Samples, found: Distributions) -> str:
     sections = [
         _head(table, samples, found),
         _rewards(table, found),
-        _inside(found),
-        _correlation(found),
-        _groups(found),
-        _pushes(found),
-        _best_of(found),
-        _lengths(found),
-        _labels(found),
+        inside_groups(found),
+        correlation(found),
+        group_places(found),
+        pushes(found),
+        best_of(found),
+        by_length(found),
+        by_label(found),
         _failures(table),
         _rows(table, samples),
     ]
@@ -96,19 +96,28 @@ def _head(table: ScoreTable, samples: Samples, found: Distributions) -> str:
 
 
 def _rewards(table: ScoreTable, found: Distributions) -> str:
-    cards = "".join(_card(column, at, table) for at, column in enumerate(found.columns))
+    cards = "".join(card(column, at, table) for at, column in enumerate(found.columns))
     return _section(
         "Rewards", "What each reward pays, over all rows. Declared bounds are the ends of the axis.",
         f"<div class=cards>{cards}</div>",
     )  # fmt: skip
 
 
-def _card(column: Distribution, at: int, table: ScoreTable) -> str:
+def card(column: Distribution, at: int, table: ScoreTable, *, pick: bool = False) -> str:
+    """One reward, or the total: its bars and its facts; with `pick` the bars can be chosen."""
     weight = "" if column.weight is None else f"<span>weight {column.weight:g}</span>"
     bars = column.histogram
     fill = "var(--ink-3)" if column.weight is None else svg.colour(at)
     drawn = (
-        svg.histogram(bars.low, bars.high, bars.counts, bars.values, f"Distribution of {column.name}", fill)
+        svg.histogram(
+            bars.low,
+            bars.high,
+            bars.counts,
+            bars.values,
+            f"Distribution of {column.name}",
+            fill,
+            pick=column.name if pick else None,
+        )
         if bars is not None
         else "<p class=nothing>no number</p>"
     )
@@ -128,7 +137,8 @@ def _card(column: Distribution, at: int, table: ScoreTable) -> str:
     return f"<article><h3>{escape(column.name)}{weight}</h3>{drawn}<dl>{listed}</dl></article>"
 
 
-def _inside(found: Distributions) -> str:
+def inside_groups(found: Distributions) -> str:
+    """What tells the completions of one prompt apart: shares of variance, loudness, ties, push."""
     if not found.signal.groups:
         return ""
     between = found.between
@@ -155,7 +165,8 @@ def _inside(found: Distributions) -> str:
     )
 
 
-def _correlation(found: Distributions) -> str:
+def correlation(found: Distributions) -> str:
+    """How the rewards agree inside groups; "" for a single one."""
     between = found.between
     if len(between.names) < 2 or not found.signal.groups:
         return ""
@@ -166,14 +177,15 @@ def _correlation(found: Distributions) -> str:
     )
 
 
-def _groups(found: Distributions) -> str:
+def group_places(found: Distributions, *, most: int = _DOTS) -> str:
+    """Mean and spread of the groups, and how many would be without spread at other sizes; `most` places are drawn."""
     groups = [group for group in found.groups if group.rows > 1]
     if not groups:
         return ""
     places = Counter((round(group.mean, 2), round(group.spread, 2), group.dead) for group in groups)
     points = [
         svg.Dot(mean, spread, count, dead, f"{count} groups: mean {mean:g}, spread {spread:g}")
-        for (mean, spread, dead), count in places.most_common(_DOTS)
+        for (mean, spread, dead), count in places.most_common(most)
     ]
     signal = found.signal
     foretold = "".join(
@@ -205,20 +217,22 @@ def _groups(found: Distributions) -> str:
     )
 
 
-def _pushes(found: Distributions) -> str:
-    pushes = list(found.signal.pushes.items())
-    if not found.signal.groups or not pushes:
+def pushes(found: Distributions) -> str:
+    """Where training would move rewards and features."""
+    named = list(found.signal.pushes.items())
+    if not found.signal.groups or not named:
         return ""
     return _section(
         "Where training pushes",
         "Covariance of each quantity with the advantage inside groups, in its standard deviations: what a policy "
         "gradient step makes more of (right) or less of (left). A push on length, digits or repetition that nobody "
         "asked for is the beginning of a hack.",
-        svg.diverging(pushes, "Selection differentials"),
+        svg.diverging(named, "Selection differentials"),
     )
 
 
-def _best_of(found: Distributions) -> str:
+def best_of(found: Distributions) -> str:
+    """What choosing the best of n would give."""
     best = found.signal.best_of
     if len(best) < 2:
         return ""
@@ -233,7 +247,8 @@ def _best_of(found: Distributions) -> str:
     )
 
 
-def _lengths(found: Distributions) -> str:
+def by_length(found: Distributions) -> str:
+    """Mean rewards by length of the completion."""
     if len(found.lengths) < 2:
         return ""
     series = [
@@ -254,7 +269,8 @@ def _middle(part: Slice) -> float:
     return ((part.low or 0.0) + (part.high or 0.0)) / 2
 
 
-def _labels(found: Distributions) -> str:
+def by_label(found: Distributions) -> str:
+    """Mean rewards of the rows with each label; "" without labels."""
     if not found.labels:
         return ""
     head = "".join(f"<th>{escape(part.name)} ({part.rows})" for part in found.labels)

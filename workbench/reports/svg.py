@@ -7,6 +7,7 @@ users and models and are escaped here.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -49,12 +50,14 @@ def text(x: float, y: float, words: str, *, anchor: str = "start", kind: str = "
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{classes}>{escape(words)}</text>'
 
 
-def rectangle(x: float, y: float, width: float, height: float, fill: str, hint: str = "") -> str:
-    """A filled rectangle; `hint` is shown under the pointer."""
+def rectangle(
+    x: float, y: float, width: float, height: float, fill: str, hint: str = "", *, extra: str = ""
+) -> str:
+    """A filled rectangle; `hint` is shown under the pointer, `extra` are further attributes, escaped already."""
     inside = f"<title>{escape(hint)}</title>" if hint else ""
     return (
         f'<rect x="{x:.2f}" y="{y:.2f}" width="{max(width, 0):.2f}" height="{max(height, 0):.2f}" '
-        f'style="fill:{fill}">{inside}</rect>'
+        f'style="fill:{fill}"{extra}>{inside}</rect>'
     )
 
 
@@ -69,9 +72,20 @@ def colour(at: int) -> str:
 
 
 def histogram(
-    low: float, high: float, counts: Sequence[int], values: Sequence[float] | None, label: str, fill: str
+    low: float,
+    high: float,
+    counts: Sequence[int],
+    values: Sequence[float] | None,
+    label: str,
+    fill: str,
+    *,
+    pick: str | None = None,
 ) -> str:
-    """Bars over [low, high]: one of equal width for each count, or one at each of `values`."""
+    """Bars over [low, high]: one of equal width for each count, or one at each of `values`.
+
+    With `pick` every bar can be chosen: it is a button over the whole height, and its `data-bar` holds as JSON
+    `[pick, low, high, closed]` the scores that are in it (`closed`: `high` too).
+    """
     width, height, base = WIDTH, 112.0, 92.0
     parts = [rule(0, base, width, base)]
     most, rows = max(counts, default=0) or 1, sum(counts) or 1
@@ -87,6 +101,9 @@ def histogram(
         tall = count / most * 76
         hint = f"{here}: {count} rows ({count / rows:.1%})"
         parts.append(rectangle(x + 0.5, base - tall, bar - 1, tall, fill, hint))
+        if pick is not None and count:
+            inside = _inside(low, span, counts, values, at)
+            parts.append(rectangle(x, 0, bar, base, "transparent", hint, extra=_choice(pick, inside, hint)))
         if values is not None and len(values) <= 6:
             middle = min(max(x + bar / 2, 14.0), width - 14.0)
             share = text(middle, base - tall - 4, f"{count / rows:.0%}", anchor="middle", kind="small")
@@ -96,6 +113,23 @@ def histogram(
         text(width, 107, short(high), anchor="end", kind="small"),
     ]
     return picture(width, height, label, parts)
+
+
+def _inside(
+    low: float, span: float, counts: Sequence[int], values: Sequence[float] | None, at: int
+) -> tuple[float, float, bool]:
+    """The scores of a bar: from, to, whether the upper end is in it."""
+    if values is not None:
+        return values[at], values[at], True
+    step = span / len(counts)
+    return low + at * step, low + (at + 1) * step, at == len(counts) - 1
+
+
+def _choice(name: str, inside: tuple[float, float, bool], hint: str) -> str:
+    bar = escape(json.dumps([name, *inside], ensure_ascii=True))
+    return (
+        f' class="pick" data-bar="{bar}" tabindex="0" role="button" aria-label="{escape(f"{name} {hint}")}"'
+    )
 
 
 def stack(shares: Sequence[tuple[str, float]], label: str) -> str:

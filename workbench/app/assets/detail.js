@@ -98,7 +98,7 @@
   const expectation = (score) => {
     const known = 'expected' in score;
     const same = known && (score.expected === null ? score.score === null : typeof score.score === 'number' && Math.abs(score.score - score.expected) < 1e-6);
-    const input = el('input', { class: `rw-expected${known && !same ? ' rw-bad' : ''}`, type: 'text', autocomplete: 'off', placeholder: 'expect', 'aria-label': `Expected score of ${score.name}`, title: 'What this score should be; Enter keeps it, "none" for None' });
+    const input = el('input', { class: `rw-expected${known && !same ? ' rw-bad' : ''}`, type: 'text', autocomplete: 'off', placeholder: 'exp.', 'aria-label': `Expected score of ${score.name}`, title: 'What this score should be; Enter keeps it, "none" for None' });
     if (known) input.value = score.expected === null ? 'None' : String(score.expected);
     const say = (value) => RW.post('say', { row: current.row, expected: { [score.name]: value } }).catch(RW.trouble);
     input.addEventListener('keydown', (event) => {
