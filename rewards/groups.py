@@ -26,6 +26,7 @@ Groups need not be of one size: the definitions hold for each group as it is.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -283,17 +284,30 @@ def _table(scores: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[FloatArray, F
 def _codes(groups: Iterable[Hashable], rows: int) -> tuple[Codes, list[Hashable]]:
     """Each row's group as a number, in the order of first appearance, and the groups' names.
 
-    An array of integers is taken as such numbers, and they are the names.
+    An array of integers from 0 up without gaps is taken as such numbers, and they are the names.
     """
     if isinstance(groups, np.ndarray) and groups.dtype == np.intp and len(groups) == rows:
-        return groups, list(range(int(groups.max(initial=-1)) + 1))
-    numbers: dict[Hashable, int] = {}
-    codes = np.array([numbers.setdefault(name, len(numbers)) for name in groups], dtype=np.intp)
+        if groups.min(initial=0) >= 0 and np.bincount(groups).all():
+            return groups, list(range(int(groups.max(initial=-1)) + 1))
+        groups = groups.tolist()
+    codes, names = number(groups)
     if len(codes) != rows:
         raise UsageError(
             f"groups names {len(codes)} rows, scores has {rows}: there must be one group per row."
         )
-    return codes, list(numbers)
+    return codes, names
+
+
+def number(values: Iterable[Hashable]) -> tuple[Codes, list[Hashable]]:
+    """Values as numbers from 0 up in the order of first appearance, and the value behind each number.
+
+    >>> number(["a", "b", "a"])
+    (array([0, 1, 0]), ['a', 'b'])
+    """
+    first: dict[Hashable, int] = {}
+    rows = list(map(first.setdefault, values, itertools.count()))  # for each value the row it came up in
+    seen = np.array(rows, dtype=np.intp)
+    return (np.cumsum(seen == np.arange(len(seen))) - 1)[seen], list(first)
 
 
 def _known(value: str, choices: object, name: str) -> None:

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rewards.errors import UsageError
+from rewards.groups import number
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
@@ -40,8 +41,7 @@ def _codes(groups: Groups, rows: int) -> Codes:
         raise UsageError(f"{rows} values for {len(groups)} rows of groups")
     if isinstance(groups, np.ndarray) and groups.dtype == np.intp and groups.min(initial=0) >= 0:
         return groups
-    numbers: dict[Hashable, int] = {}
-    return np.fromiter((numbers.setdefault(group, len(numbers)) for group in groups), np.intp, len(groups))
+    return number(groups)[0]
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,10 @@ def _keep(table: Floats, groups: Groups, *, least: int = 1) -> _Kept:
     """The rows without NaN, in groups that have at least `least` such rows."""
     codes = _codes(groups, len(table))
     known = ~np.isnan(table).reshape(len(table), -1).any(axis=1)
+    if known.all():  # the usual case, and the quickest
+        size = np.bincount(codes)
+        if size.min(initial=least) >= max(least, 1):
+            return _Kept(np.arange(len(codes)), codes, size)
     size = np.bincount(codes[known], minlength=int(codes.max(initial=-1)) + 1)
     rows = np.flatnonzero(known & (size[codes] >= least)) if len(codes) else np.empty(0, dtype=np.intp)
     present = np.bincount(codes[rows], minlength=len(size)) > 0
@@ -432,7 +436,9 @@ def best_of_n(totals: npt.ArrayLike, other: npt.ArrayLike, groups: Groups, n: in
     kl = math.log(n) - (n - 1) / n
     if not chance.any():
         return BestOfN(n, kl, math.nan, math.nan)
-    return BestOfN(n, kl, float(chance[known] @ own[known]), float(chance[known] @ values[known]))
+    return BestOfN(
+        n, kl, float((chance[known] * own[known]).sum()), float((chance[known] * values[known]).sum())
+    )
 
 
 def winning_chance(totals: npt.ArrayLike, groups: Groups, n: int) -> Floats:
@@ -535,7 +541,7 @@ def repetition(text: str) -> float:
 
 FEATURES: dict[str, Callable[[str], float]] = {
     "length": lambda text: float(len(text)),
-    "digits": lambda text: sum(character.isdigit() for character in text) / max(len(text), 1),
+    "digits": lambda text: sum(map(str.isdigit, text)) / max(len(text), 1),
     "tags": lambda text: float(text.count("<")),
     "repetition": repetition,
 }

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from rewards import signal
 from rewards.contract import Status
-from rewards.groups import EPSILON, group_statistics
+from rewards.groups import EPSILON, group_statistics, number
 from workbench.kinds import suggested_kind
 from workbench.slices import Slice, length_bins, slices
 
@@ -153,8 +153,7 @@ class Best:
     others: dict[str, float]
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """One group: its rows, the mean and spread of its totals, and whether it teaches nothing."""
 
     name: str
@@ -164,13 +163,49 @@ class Group:
     dead: bool
 
 
+@dataclass(frozen=True, eq=False)
+class Groups(Sequence[Group]):
+    """All groups in columns, which is how they are counted; a `Group` is made when one is looked at."""
+
+    names: tuple[str, ...]
+    rows: npt.NDArray[np.int64]
+    mean: Floats
+    spread: Floats
+    dead: npt.NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Groups) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]  # as for every value that holds arrays
+
+    @overload
+    def __getitem__(self, at: int) -> Group: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Group, ...]: ...
+
+    def __getitem__(self, at: int | slice) -> Group | tuple[Group, ...]:
+        if isinstance(at, slice):
+            return tuple(self[one] for one in range(*at.indices(len(self))))
+        return Group(
+            str(self.names[at]),
+            int(self.rows[at]),
+            float(self.mean[at]),
+            float(self.spread[at]),
+            bool(self.dead[at]),
+        )
+
+
 @dataclass(frozen=True)
 class Distributions:
     """Everything `score` shows of a table beside its rows. See the parts."""
 
     rewards: tuple[Distribution, ...]
     total: Distribution
-    groups: tuple[Group, ...]
+    groups: Groups
     between: Between
     signal: Signal
     margin: Margin | None
@@ -185,7 +220,9 @@ class Distributions:
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready: NaN is null, infinities are "inf" and "-inf"."""
-        plain = _strict(asdict(self))
+        parts = {part.name: getattr(self, part.name) for part in fields(self)}
+        parts["groups"] = [group._asdict() for group in self.groups]
+        plain = _strict(parts)
         assert isinstance(plain, dict)
         return plain
 
@@ -228,13 +265,9 @@ def distributions(
     total_with_length = _with_length(total[:, None], lengths, codes)[0]
     of_total = _distribution("total", None, table.totals, None, None, codes, total_with_length)
     statistics = group_statistics(table.scores, list(table.weights), codes)
-    group_names = list(dict.fromkeys(table.groups))
     dead = statistics.zero_spread & (statistics.size > 1)
-    groups = tuple(
-        Group(str(name), int(rows), float(mean), float(spread), bool(flat))
-        for name, rows, mean, spread, flat in zip(
-            group_names, statistics.size, statistics.mean, statistics.spread, dead, strict=True
-        )
+    groups = Groups(
+        tuple(dict.fromkeys(table.groups)), statistics.size, statistics.mean, statistics.spread, dead
     )
     primary, declared = _primary(table)
     return Distributions(
@@ -262,8 +295,9 @@ def _distribution(
     codes: Codes,
     with_length: float,
 ) -> Distribution:
-    finite = values[np.isfinite(values)]
-    different, counts = np.unique(finite, return_counts=True)
+    finite = np.sort(values[np.isfinite(values)])
+    starts = np.flatnonzero(np.append(len(finite) > 0, finite[1:] != finite[:-1]))
+    different, counts = finite[starts], np.diff(np.append(starts, len(finite)))
     most = int(counts.argmax()) if len(counts) else -1
     infinite = int(np.isinf(values).sum())
     abstained, nan, failed = _without_number(values, status)
@@ -280,7 +314,7 @@ def _distribution(
         failed=failed,
         mean=float(finite.mean()) if len(finite) else math.nan,
         deviation=float(finite.std(ddof=1)) if len(finite) > 1 else math.nan,
-        quantiles=tuple(float(value) for value in np.quantile(finite, QUANTILES)) if len(finite) else (),
+        quantiles=_quantiles(finite),
         distinct=len(different),
         commonest=float(different[most]) if most >= 0 else math.nan,
         commonest_share=float(counts[most]) / len(finite) if most >= 0 else math.nan,
@@ -293,6 +327,16 @@ def _distribution(
         spread=inside.spread,
         with_length=with_length,
     )
+
+
+def _quantiles(ordered: Floats) -> tuple[float, ...]:
+    """Those of `QUANTILES`, between neighbours on a straight line as in `numpy.quantile`; () for no values."""
+    if not len(ordered):
+        return ()
+    places = np.array(QUANTILES) * (len(ordered) - 1)
+    below = np.floor(places).astype(np.intp)
+    above = np.minimum(below + 1, len(ordered) - 1)
+    return _floats(ordered[below] + (places - below) * (ordered[above] - ordered[below]))
 
 
 def _with_length(table: Floats, lengths: Floats | None, codes: Codes) -> list[float]:
@@ -374,13 +418,12 @@ def _signal(
     finite: Floats,
     total: Floats,
     codes: Codes,
-    groups: tuple[Group, ...],
+    groups: Groups,
     features: Features | None,
     primary: int | None,
     planned: int | None,
 ) -> Signal:
-    several = [group for group in groups if group.rows > 1]
-    sizes = sorted({group.rows for group in groups})
+    sizes = [int(size) for size in np.unique(groups.rows)]
     largest = sizes[-1] if sizes else 0
     foretold = [size for size in SIZES if size <= largest]
     support, k = math.nan, 0
@@ -389,9 +432,9 @@ def _signal(
         passed, k = _passed(table, finite, primary), foretold[-1]
         support = signal.support(passed, codes, k)
     return Signal(
-        groups=len(several),
+        groups=int((groups.rows > 1).sum()),
         sizes=tuple(sizes),
-        dead=sum(group.dead for group in several),
+        dead=int((groups.dead & (groups.rows > 1)).sum()),
         dead_at={size: signal.dead_probability(total, codes, size) for size in foretold},
         planned=planned,
         planned_dead=signal.dead_probability(total, codes, planned) if planned and planned > 1 else math.nan,
@@ -429,7 +472,8 @@ def _oracle(labels: Sequence[str | None]) -> Floats | None:
     if not labels or labels.count(None) == len(labels):
         return None
     worth = {"right": 1.0, "wrong": 0.0, "hack": 0.0}
-    values = np.fromiter((worth.get(str(label), math.nan) for label in labels), np.float64, len(labels))
+    codes, found = number(labels)
+    values = np.array([worth.get(str(label), math.nan) for label in found])[codes]
     return values if (values == 1).any() and (values == 0).any() else None
 
 
@@ -444,10 +488,10 @@ def _best(
     others = {
         name: signal.best_of_n(total, values, codes, n).other
         if np.isnan(values[known]).any()
-        else float(chance[known] @ values[known])
+        else float((chance[known] * values[known]).sum())
         for name, values in columns.items()
     }
-    own = float(chance[known] @ total[known]) if known.any() else math.nan
+    own = float((chance[known] * total[known]).sum()) if known.any() else math.nan
     return Best(n, math.log(n) - (n - 1) / n, own, others)
 
 
@@ -503,6 +547,8 @@ def _rows(values: Floats) -> tuple[tuple[float, ...], ...]:
 
 
 def _strict(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else "inf" if value > 0 else "-inf"
     if isinstance(value, dict):

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rewards.contract import completion_text
+from rewards.groups import number
 from rewards.signal import FEATURES
 
 MEASURED = 2_000
@@ -58,8 +59,6 @@ def _spread_groups(groups: Sequence[str], most: int) -> list[int]:
     """Rows of whole groups, evenly spread, about `most` in all."""
     if len(groups) <= most:
         return list(range(len(groups)))
-    members: dict[str, list[int]] = {}
-    for row, group in enumerate(groups):
-        members.setdefault(group, []).append(row)
+    codes, _ = number(groups)
     step = math.ceil(len(groups) / most)
-    return sorted(row for rows in list(members.values())[::step] for row in rows)
+    return [int(row) for row in np.flatnonzero(codes % step == 0)]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rewards.contract import Batch, CallResult, Status
-from rewards.groups import advantages, totals
+from rewards.groups import advantages, number, totals
 from rewards.rewardset import SetDescription
 from rewards.running import Runner
 from rewards.targets import parse_target
@@ -71,7 +71,7 @@ class ScoreTable:
     @cached_property
     def group_codes(self) -> NDArray[np.intp]:
         """(n,) the group of each row as a number, in the order of first appearance."""
-        return self.numbered if self.numbered is not None else group_codes(self.groups)
+        return self.numbered if self.numbered is not None else number(self.groups)[0]
 
     def reweighted(self, weights: Mapping[str, float]) -> ScoreTable:
         """The same scores under other weights; nothing is scored again.
@@ -226,7 +226,7 @@ def _table(
                     for row, value in zip(rows, values, strict=True):
                         target[row] = value
     weights = tuple(description.weights)
-    codes = group_codes(samples.groups)
+    codes, _ = number(samples.groups)
     total, advantage = _aggregate(description, scores, weights, codes, calls)
     return ScoreTable(
         description=description,
@@ -246,12 +246,6 @@ def _table(
         notes=notes,
         numbered=codes,
     )
-
-
-def group_codes(groups: Sequence[str]) -> NDArray[np.intp]:
-    """The group of each row as a number, in the order of first appearance."""
-    numbers: dict[str, int] = {}
-    return np.fromiter((numbers.setdefault(group, len(numbers)) for group in groups), np.intp, len(groups))
 
 
 def _aggregate(

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rewards.errors import UsageError
+from rewards.groups import number
 
 if TYPE_CHECKING:
     from workbench.samples import Samples
@@ -55,11 +56,10 @@ def slices(
         values: one hashable value a row.
         order: the values to show, in this order; None: the commonest `MOST`.
     """
-    numbers: dict[Hashable, int] = {None: 0}
-    codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.intp, len(values))
-    counts = np.bincount(codes, minlength=len(numbers))
-    found = [value for value in numbers if value is not None]
-    chosen = order if order is not None else sorted(found, key=lambda value: -counts[numbers[value]])[:MOST]
+    codes, found = number(values)
+    numbers = {value: at for at, value in enumerate(found) if value is not None}
+    counts = np.bincount(codes, minlength=len(found))
+    chosen = order if order is not None else sorted(numbers, key=lambda value: -counts[numbers[value]])[:MOST]
     return [
         _slice(table, str(value), np.flatnonzero(codes == numbers[value]))
         for value in chosen

@@ -206,6 +206,13 @@ def test_a_group_with_one_scorable_row_counts_as_without_spread() -> None:
     assert seen.zero_spread.tolist() == [True]
 
 
+@pytest.mark.parametrize("names", [[5, 5, 7, 7], [-1, -1, 4, 4]])
+def test_numbers_with_gaps_are_names_of_groups_like_any_others(names: list[int]) -> None:
+    seen = group_statistics([[1], [0], [1], [0]], [1], np.array(names))
+    assert seen.size.tolist() == [2, 2]
+    assert seen.zero_spread_share == 0.0
+
+
 def test_no_rows_are_no_trouble() -> None:
     nothing = np.empty((0, 2))
     assert totals(nothing, [1.0, 1.0]).tolist() == []
