@@ -162,8 +162,10 @@ def _run(action: Callable[[], _Result], path: Path) -> _Result:
     except KeyboardInterrupt:
         raise
     except SyntaxError as error:
-        where = Path(error.filename).name if error.filename else path.name
-        raise LoadError(f"{where}, line {error.lineno}: {type(error).__name__}: {error.msg}") from error
+        where = Path(error.filename) if error.filename else path
+        line = error.lineno or _line_of_nul(where)
+        place = f"{where.name}, line {line}" if line else where.name
+        raise LoadError(f"{place}: {type(error).__name__}: {error.msg}") from error
     except ModuleNotFoundError as error:
         if error.name is None:
             raise LoadError(f"{path.name} failed to load: {describe_exception(error)}") from error
@@ -178,6 +180,15 @@ def _run(action: Callable[[], _Result], path: Path) -> _Result:
         ) from error
     except BaseException as error:  # the user's module code may raise anything
         raise LoadError(f"{path.name} failed to load: {describe_exception(error)}") from error
+
+
+def _line_of_nul(path: Path) -> int | None:
+    """The line of the first NUL, which Python refuses without naming it."""
+    try:
+        before, nul, _ = path.read_bytes().partition(b"\0")
+    except OSError:
+        return None
+    return before.count(b"\n") + 1 if nul else None
 
 
 def find_rewards(module: types.ModuleType) -> dict[str, Reward]:

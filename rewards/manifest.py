@@ -6,10 +6,11 @@ file, the table and the key. Writing keeps comments and layout.
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,7 +25,7 @@ ScaleRewards = Literal["group", "batch", "none"]
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=False, allow_inf_nan=False)
 
 
 class Adaptive(_Table):
@@ -43,10 +44,11 @@ class RewardEntry(_Table):
 
     `function`: `FILE.py::NAME`, `package.module:NAME`, or a reward model (a folder or hub name, as in TRL).
     `weight`: TRL's reward weight (0 = logged only).
-    `range`: what the function promises to return. `scope`: "group" where comparing the completions of one
-    prompt is intended. `abstains`: None for some rows is meant. `timeout_s`: seconds a completion may take
-    (None: 5, async functions 60). `memory_mb`: memory of its process. `params`: bound as keywords, they win
-    over a column of that name. `when`: abstains on prompts whose columns differ.
+    `range`: what the function promises to return, two finite numbers. `scope`: "group" where comparing the completions
+    of one prompt is intended. `abstains`: None for some rows is meant. `timeout_s`: seconds a completion may take
+    (None: 5, async functions 60), at most a day. `memory_mb`: memory of its process, 64 to 2^24. `params`: bound as
+    keywords, they win over a column of that name; text, finite numbers, true, false, and lists and tables of these.
+    `when`: abstains on prompts whose columns differ.
     """
 
     function: str
@@ -55,13 +57,13 @@ class RewardEntry(_Table):
         Literal["correctness", "format", "length", "style", "content", "relevance", "diversity", "other"]
         | None
     ) = None
-    weight: float = Field(1.0, allow_inf_nan=False)
+    weight: float = 1.0
     range: tuple[float, float] | None = None
     scope: Literal["row", "group"] = "row"
     abstains: bool = False
     deterministic: bool = True
-    timeout_s: float | None = Field(None, gt=0, allow_inf_nan=False)
-    memory_mb: int = Field(2048, ge=64)
+    timeout_s: float | None = Field(None, gt=0, le=86_400)
+    memory_mb: int = Field(2048, ge=64, le=1 << 24)
     runs: Literal["fork", "warm"] = "fork"
     cost: Literal["free", "paid"] = "free"
     params: dict[str, Any] = Field(default_factory=dict)
@@ -73,6 +75,26 @@ class RewardEntry(_Table):
         """The keys that were written down; a name equal to the function's does not count."""
         stated = set(self.model_fields_set)
         return stated - {"name"} if self.name == default_name(self.function) else stated
+
+    @field_validator("range", mode="before")
+    @classmethod
+    def _pair(cls, value: Any) -> Any:
+        finite = isinstance(value, (list, tuple)) and all(map(_is_finite, value))
+        if value is not None and not (finite and len(value) == 2):
+            raise ValueError("must be two finite numbers, [low, high]; where there is no limit, leave it out")
+        return value
+
+    @field_validator("params", "when")
+    @classmethod
+    def _plain(cls, value: dict[str, Any]) -> dict[str, Any]:
+        for key, one in value.items():
+            odd = _not_plain(one)
+            if odd is not None:
+                raise ValueError(
+                    f"has {key} = {odd[0]!r} ({type(odd[0]).__name__}), which must be text, a finite number, true, "
+                    "false, or a list or table of these; a date can be written as text"
+                )
+        return value
 
     @field_validator("range")
     @classmethod
@@ -87,6 +109,25 @@ class RewardEntry(_Table):
         if isinstance(values, dict) and not values.get("name") and isinstance(values.get("function"), str):
             return {**values, "name": default_name(values["function"])}
         return values
+
+
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _not_plain(value: Any) -> tuple[Any] | None:
+    """A part of a parameter that a seal could not hold, in a tuple of its own; None where there is none."""
+    if value is None or isinstance(value, (str, bool)) or _is_finite(value):
+        return None
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        parts: Iterable[Any] = value.values()
+    elif isinstance(value, (list, tuple)):
+        parts = value
+    else:
+        return (value,)
+    return next((odd for part in parts if (odd := _not_plain(part)) is not None), None)
 
 
 def default_name(function: str) -> str:
@@ -249,7 +290,10 @@ def explain_validation(error: ValidationError, values: Mapping[str, Any] | None 
     """The first problem of a pydantic error as one clause: place, what came, what is wanted."""
     problem = error.errors()[0]
     place = list(problem["loc"])
-    key = str(place.pop()) if place and isinstance(place[-1], str) else "value"
+    items = ""
+    while place and isinstance(place[-1], int) and place[:-1] != ["reward"]:
+        items = f"[{place.pop()}]{items}"
+    key = f"{place.pop()}{items}" if place and isinstance(place[-1], str) else "value"
     table = _table_name(place, values)
     if problem["type"] == "extra_forbidden":
         known = _known_keys(place)
@@ -260,7 +304,9 @@ def explain_validation(error: ValidationError, values: Mapping[str, Any] | None 
     message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
     if message.startswith("should"):
         message = "must" + message.removeprefix("should")
-    return f"{table}{key}={came!r} ({type(came).__name__}) {message}"
+    shown = repr(came)
+    shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+    return f"{table}{key}={shown} ({type(came).__name__}) {message}"
 
 
 def _table_name(place: list[Any], values: Mapping[str, Any] | None) -> str:

@@ -16,8 +16,18 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from rewards.contract import Batch, Reward, Signature, class_call, keywords_for, signature, trl_name, unwrap
-from rewards.errors import ManifestError, MissingColumnError, TargetError
+from rewards.contract import (
+    Batch,
+    Reward,
+    Signature,
+    class_call,
+    describe_exception,
+    keywords_for,
+    signature,
+    trl_name,
+    unwrap,
+)
+from rewards.errors import LoadError, ManifestError, MissingColumnError, TargetError
 from rewards.fingerprint import LIBRARY, code_fingerprint, digest, library_fingerprint, package_versions
 from rewards.loading import Transform, find_rewards, forget_local, load_file, load_module
 from rewards.manifest import (
@@ -431,20 +441,33 @@ class _Loader:
             module = load_module(where, transform=self.transform, folder=self.root)
         else:
             module = self.file(where)
-        found: Any = module
-        for part in name.split("."):
-            if not hasattr(found, part):
-                known = [
-                    key for key, value in vars(module).items() if callable(value) and not key.startswith("_")
-                ]
-                raise TargetError(
-                    f"{where} has no function '{name}'{did_you_mean(name, known) or _listed(module)}"
-                )
-            found = getattr(found, part)
+        found = _member(module, where, name)
+        if inspect.isclass(found):
+            raise TargetError(
+                f"{reference} is a class, not a function: name an instance of it, made in the file"
+            )
         if not callable(found):
             raise TargetError(f"{reference} is {type(found).__name__}, not a function")
         file = getattr(module, "__file__", None)
         return found, Path(file).resolve() if file else None
+
+
+def _member(module: Any, where: str, name: str) -> Any:
+    """What a dotted name means in a module."""
+    found = module
+    for part in name.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            known = [
+                key for key, value in vars(module).items() if callable(value) and not key.startswith("_")
+            ]
+            raise TargetError(
+                f"{where} has no function '{name}'{did_you_mean(name, known) or _listed(module)}"
+            ) from None
+        except Exception as error:  # a property of the user's raised
+            raise LoadError(f"{where}: '{name}' cannot be read: {describe_exception(error)}") from error
+    return found
 
 
 def _listed(module: Any) -> str:

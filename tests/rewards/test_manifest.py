@@ -86,6 +86,35 @@ def test_a_whole_manifest_is_read(tmp_path: Path) -> None:
             "kind='correct' (str) must be 'correctness', 'format'",
         ),
         (
+            '[[reward]]\nfunction="a.py::f"\nrange=[1]\n',
+            "range=[1] (list) must be two finite numbers, [low, high]",
+        ),
+        ('[[reward]]\nfunction="a.py::f"\nrange=[0.0, inf]\n', "where there is no limit, leave it out"),
+        (
+            '[[reward]]\nfunction="a.py::f"\nparams={ since = [2024-01-01] }\n',
+            "has since = datetime.date(2024, 1, 1) (date), which must be text, a finite number, true, false",
+        ),
+        (
+            '[[reward]]\nfunction="a.py::f"\nwhen={ level = { a = nan } }\n',
+            "has level = nan (float), which must be",
+        ),
+        (
+            '[[reward]]\nfunction="a.py::f"\ntimeout_s=1e300\n',
+            "timeout_s=1e+300 (float) must be less than or equal",
+        ),
+        (
+            '[[reward]]\nfunction="a.py::f"\nmemory_mb=99999999999999\n',
+            "must be less than or equal to 16777216",
+        ),
+        (
+            '[[reward]]\nfunction="a.py::f"\nadaptive={ max = inf }\n',
+            "max=inf (float) must be a finite number",
+        ),
+        (
+            '[[reward]]\nfunction="a.py::f"\n[check]\nwaive=[3]\n',
+            "[check]: waive[0]=3 (int) must be a valid dictionary",
+        ),
+        (
             '[[reward]]\nfunction="some-model"\n',
             'must be "FILE.py::NAME", "package.module:NAME" or a reward model',
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -135,6 +136,7 @@ def test_training_settings_leave_the_fingerprint(project: Path) -> None:
     ("source", "sentence"),
     [
         ("def f(:\n", "bad.py, line 1: SyntaxError: invalid syntax"),
+        ("x = 1\n\n\0\n", "bad.py, line 3: SyntaxError: source code string cannot contain null bytes"),
         (
             "import no_such_package\n",
             "bad.py failed to load: ModuleNotFoundError: No module named 'no_such_package' (bad.py:1)",
@@ -188,3 +190,27 @@ def test_nothing_is_written_beside_the_users_files(project: Path) -> None:
     before = sorted(project.rglob("*"))
     RewardSet.load(project)
     assert sorted(project.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("Length", "rewards.py::Length is a class, not a function: name an instance of it, made in the file"),
+        ("length.__class__", "is a class, not a function"),
+        ("LIMIT", "rewards.py::LIMIT is int, not a function"),
+        ("length.nothing", "has no function 'length.nothing'"),
+    ],
+)
+def test_what_is_no_reward_is_told_as_what_it_is(project: Path, name: str, sentence: str) -> None:
+    with pytest.raises(TargetError, match=re.escape(sentence)):
+        RewardSet.load(f"{project}/rewards.py::{name}")
+
+
+def test_a_property_that_raises_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text(
+        "class Odd:\n    @property\n    def reward(self):\n        raise RuntimeError('no')\n\nodd = Odd()\n"
+    )
+    with pytest.raises(
+        LoadError, match=r"odd\.py: 'odd\.reward' cannot be read: RuntimeError: no \(odd\.py:4\)"
+    ):
+        RewardSet.load(f"{tmp_path}/odd.py::odd.reward")
