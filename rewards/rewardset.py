@@ -39,7 +39,7 @@ from rewards.manifest import (
     explain_validation,
     read_manifest,
 )
-from rewards.marks import mark_of
+from rewards.marks import MARK, mark_of
 from rewards.reward_model import RewardModel, is_model_reference, model_digest
 from rewards.targets import Target, did_you_mean, parse_target
 
@@ -62,7 +62,8 @@ class RewardDescription:
     """One reward of a loaded set, without its function.
 
     `file` and `line` say where it is defined (None where Python cannot tell); `trl_name` is the name TRL
-    would log; `code` maps each file it uses to a digest; `fingerprint` covers code and declaration.
+    would log; `code` maps each file it uses to a digest; `fingerprint` covers code and declaration; `wished` is
+    the name its mark asks for where another reward has that name already, else "".
     """
 
     entry: RewardEntry
@@ -73,6 +74,7 @@ class RewardDescription:
     code: dict[str, str]
     fingerprint: str
     declared: tuple[str, ...] = ()
+    wished: str = ""
 
     @property
     def name(self) -> str:
@@ -224,7 +226,8 @@ class RewardSet:
     """Loaded rewards with their declarations.
 
     `functions` are the user's callables as they are; `entries` their resolved declarations, in the same
-    order. `declared` names for each entry the keys that a mark or the manifest stated.
+    order, each under a name of its own. `declared` names for each entry the keys that a mark or the manifest stated,
+    `wished` the name a mark asks for and cannot have ("": none).
     """
 
     target: Target
@@ -233,6 +236,7 @@ class RewardSet:
     files: tuple[Path | None, ...]
     declared: tuple[tuple[str, ...], ...] = ()
     manifest: Manifest | None = field(default=None)
+    wished: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -361,6 +365,7 @@ class RewardSet:
             code=code,
             fingerprint=digest([name, stated, code]),
             declared=self.declared[index] if self.declared else (),
+            wished=self.wished[index] if self.wished else "",
         )
 
 
@@ -482,14 +487,54 @@ def _resolve(
     manifest: Manifest | None,
 ) -> RewardSet:
     entries, declared = [], []
-    for (entry, function, _), keys in zip(parts, stated, strict=True):
-        marked = {key: value for key, value in mark_of(function).items() if key not in keys}
+    marks = [_mark(function, keys) for (_, function, _), keys in zip(parts, stated, strict=True)]
+    wished = _names_twice([entry.name for entry, _, _ in parts], marks)
+    for (entry, _, _), keys, marked, lost in zip(parts, stated, marks, wished, strict=True):
         written = {key: getattr(entry, key) for key in keys}
+        kept = {key: value for key, value in marked.items() if not (lost and key == "name")}
         try:
-            entries.append(RewardEntry(**{**marked, **written, "function": entry.function}))
+            entries.append(RewardEntry(**{**kept, **written, "function": entry.function}))
         except ValidationError as error:
             raise ManifestError(f"@reward of {entry.function}: {explain_validation(error)}") from error
-        declared.append(tuple(sorted({*keys, *marked} - {"function"})))
+        declared.append(tuple(sorted({*keys, *kept} - {"function"})))
     functions = tuple(function for _, function, _ in parts)
     files = tuple(file for _, _, file in parts)
-    return RewardSet(target, tuple(entries), functions, files, tuple(declared), manifest)
+    return RewardSet(
+        target,
+        tuple(entries),
+        functions,
+        files,
+        tuple(declared),
+        manifest,
+        tuple(name or "" for name in wished),
+    )
+
+
+def _mark(function: Reward, stated: set[str]) -> dict[str, Any]:
+    """The keys a mark adds to those stated in the manifest; a partial of a marked function has a name of its own."""
+    own = isinstance(getattr(function, MARK, None), dict)
+    return {
+        key: value for key, value in mark_of(function).items() if key not in stated and (own or key != "name")
+    }
+
+
+def _names_twice(names: list[str], marks: list[dict[str, Any]]) -> list[Any]:
+    """The names that marks ask for and that another reward has: scores are kept by name.
+
+    Args:
+        names: the names without the marks, each one once.
+        marks: what the marks say.
+    """
+    lost: list[Any] = [None] * len(names)
+    while True:
+        now = [
+            name if gone else mark.get("name", name)
+            for name, mark, gone in zip(names, marks, lost, strict=True)
+        ]
+        again = [
+            at for at, name in enumerate(now) if now.count(name) > 1 and "name" in marks[at] and not lost[at]
+        ]
+        if not again:
+            return lost
+        for at in again:
+            lost[at] = now[at]

@@ -214,3 +214,36 @@ def test_a_property_that_raises_is_one_sentence(tmp_path: Path) -> None:
         LoadError, match=r"odd\.py: 'odd\.reward' cannot be read: RuntimeError: no \(odd\.py:4\)"
     ):
         RewardSet.load(f"{tmp_path}/odd.py::odd.reward")
+
+
+MARKED = """
+from functools import partial
+from rewards.marks import reward
+
+@reward(name="{}")
+def one(completions, **_):
+    return [1.0] * len(completions)
+
+@reward(name="{}", weight=3.0)
+def two(completions, **_):
+    return [2.0] * len(completions)
+
+other = partial(two)
+"""
+
+
+@pytest.mark.parametrize(
+    ("marks", "names", "wished"),
+    [
+        (("a", "b"), ["a", "b", "other"], ("", "", "")),
+        (("a", "a"), ["one", "two", "other"], ("a", "a", "")),
+        (("two", "two"), ["one", "two", "other"], ("two", "two", "")),
+        (("other", "b"), ["one", "b", "other"], ("other", "", "")),
+    ],
+)
+def test_every_reward_has_a_name_of_its_own(
+    tmp_path: Path, marks: tuple[str, str], names: list[str], wished: tuple[str, ...]
+) -> None:
+    (tmp_path / "marked.py").write_text(MARKED.format(*marks))
+    loaded = RewardSet.load(tmp_path / "marked.py")
+    assert (loaded.names, loaded.wished, loaded.weights) == (names, wished, [1.0, 3.0, 3.0])

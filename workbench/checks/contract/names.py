@@ -19,7 +19,8 @@ class Names(SetCheck):
     one class, two partials of one function or two lambdas share a name: their means are logged as one
     average, and the table of completions keeps only the last one's column. A reward called `prompt`,
     `completion` or `step` replaces that column, one called `advantage` is lost. A lambda's name says nothing
-    to anyone.
+    to anyone. Two rewards whose marks give them one name are an error: scores are kept by name, so both go by the
+    names of their functions instead.
 
     Example:
         think = TagReward("think"); answer = TagReward("answer")     # both are "TagReward"
@@ -38,6 +39,19 @@ class Names(SetCheck):
     def run(self, subject: SetSubject) -> Iterable[Finding]:
         """One finding for each name that is shared, reserved or unreadable."""
         rewards = subject.description.rewards
+        for name in dict.fromkeys(reward.wished for reward in rewards if reward.wished):
+            same = [reward for reward in rewards if name in (reward.wished, reward.name)]
+            who = [reward.entry.function.replace("::", ":").rpartition(":")[2] for reward in same]
+            yield self.finding(
+                f"{' and '.join(who)} are both named '{name}' (@reward(name=...)): scores are kept by name, "
+                f"so they go by {' and '.join(reward.name for reward in same)}.",
+                advice="Give each a name of its own.",
+                cause=f"marked {name}",
+                severity="error",
+                evidence=Evidence(got=name, expected="a name for each reward"),
+                line=same[-1].line,
+                count=len(same),
+            )
         shared = [name for name, count in Counter(reward.trl_name for reward in rewards).items() if count > 1]
         for name in shared:
             who = [reward.name for reward in rewards if reward.trl_name == name]

@@ -35,5 +35,25 @@ def test_lambda_is_no_name(check):
     assert "'<lambda>'" in finding.message
 
 
+MARKED = """
+from rewards import reward
+
+@reward(name="quality")
+def first(completions, **kwargs):
+    return [1.0 for _ in completions]
+
+@reward(name="{}")
+def second(completions, **kwargs):
+    return [0.5 for _ in completions]
+"""
+
+
+def test_two_marks_with_one_name_are_an_error(check):
+    [finding] = check(MARKED.format("quality"), "RW116")
+    assert (finding.severity, finding.count) == ("error", 2)
+    assert finding.message.startswith("first and second are both named 'quality' (@reward(name=...))")
+    assert check(MARKED.format("length"), "RW116") == []
+
+
 def test_ordinary_name_is_left_alone(check, healthy):
     assert check(healthy, "RW116") == []
