@@ -101,7 +101,7 @@ def check_entry(entry: Entry, *, declared: bool, quick: bool = False, limit_s: f
     with tempfile.TemporaryDirectory(prefix="selftest-") as name:
         folder = Path(name)
         (folder / "rewards.py").write_bytes(entry.file.read_bytes())
-        target = "rewards.py"
+        target = f"rewards.py::{entry.functions[0]}"
         if declared or entry.is_set:
             (folder / "rewardset.toml").write_text(manifest(entry, "rewards.py", declared=declared), "utf-8")
             target = "."

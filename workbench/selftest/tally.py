@@ -108,9 +108,9 @@ def markdown(results: Sequence[Result]) -> str:
         "`reward-workbench selftest --format markdown --out docs/selftest.md` in a checkout.",
         "",
         "A broken reward counts as found where a finding at warning level or above names its defect or a "
-        "consequence of it (`workbench/selftest/naming.py`); any such finding on a sound reward is a false alarm. *Declared*: kind, "
-        "range, scope and abstaining are stated in a manifest. *Bare*: the file and its samples alone. "
-        "Intervals are 95 %.",
+        "consequence of it (`workbench/selftest/naming.py`); any such finding on a sound reward is a "
+        "false alarm. *Declared*: kind, range, scope and abstaining are stated in a manifest. *Bare*: the file and its "
+        "samples alone. Intervals are 95 %.",
         "",
         f"Zoos: {_zoos(results)}. The rewards of `zoo_held_out` were written beside the others and not looked at while "
         "the checks were improved; its numbers are the ones to expect.",

@@ -51,11 +51,11 @@ def loud(tmp_path: Path, runner: Runner) -> Run:
         folder = tmp_path / f"{entry.id}{declared}{file}"
         folder.mkdir(exist_ok=True)
         (folder / file).write_text(source or entry.file.read_text())
-        target = folder / file
+        target = f"{folder / file}::{entry.functions[0]}"
         if declared or entry.is_set:
             (folder / "rewardset.toml").write_text(manifest(entry, file, declared=declared))
-            target = folder
-        report = run_checks(str(target), read_samples([entry.tasks]), runner=runner)
+            target = str(folder)
+        report = run_checks(target, read_samples([entry.tasks]), runner=runner)
         return [finding for finding in report.all_findings if finding.at_least("warning")]
 
     return run

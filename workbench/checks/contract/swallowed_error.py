@@ -20,7 +20,8 @@ class SwallowedError(RewardCheck):
     `except: return 0.0` turns a misspelt name into "every completion is wrong". Training then runs without an
     error and teaches nothing. Reported are names that do not exist (on any sample), and other exceptions that
     arise in the reward's own code on every sample and end in a bare `except` or `except Exception`. Narrow
-    handlers, as `except ValueError` around a parser, are left alone.
+    handlers, as `except ValueError` around a parser, are left alone, unless an attribute that does not exist is asked
+    for on the samples labelled right, and on no others.
 
     Example:
         try:
@@ -48,7 +49,7 @@ class SwallowedError(RewardCheck):
         for item in caught or []:
             every = len(item["rows"]) == len(rows) and len(rows) >= 3
             broad = caught_broadly(subject.source, item["caught"])
-            if broad and (item["type"] in NAME_ERRORS or every):
+            if (broad and (item["type"] in NAME_ERRORS or every)) or _right_ones(subject, item, rows):
                 yield self._say(subject, item, len(rows))
 
     def _say(self, subject: RewardSubject, item: dict[str, Any], tried: int) -> Finding:
@@ -67,6 +68,16 @@ class SwallowedError(RewardCheck):
             count=count,
             shared=constant,
         )
+
+
+def _right_ones(subject: RewardSubject, item: dict[str, Any], rows: list[int]) -> bool:
+    """Whether it is a missing attribute (not of None) that every right sample tried meets, and not every wrong one."""
+    if item["type"] != "AttributeError" or "'NoneType'" in item["text"] or not subject.judged:
+        return False
+    met = set(item["rows"])
+    right = set(subject.labelled("right")) & set(rows)
+    wrong = set(subject.labelled("wrong", "hack")) & set(rows)
+    return len(right) >= 3 and right <= met and bool(wrong) and not wrong <= met
 
 
 def caught_broadly(source: Source, line: int) -> bool:

@@ -13,6 +13,7 @@ from workbench.checks.robustness.hostile import hostile_texts, large_texts, odd_
 from workbench.checks.subject import RewardSubject, reason_of
 
 PATIENCE_S = 2.0
+SECOND_LOOK_S = 8.0
 """Seconds a reward may take for one of these texts."""
 LARGE_PACE_S = 0.02
 """Slower rewards are not tried with large texts."""
@@ -60,6 +61,8 @@ class HostileText(RewardCheck):
         seen: set[str] = set()
         for tried in self._all(subject, row):
             cause = _cause(subject, tried)
+            if cause == "hangs" and cause not in seen and not _hangs_again(subject, row, tried):
+                continue
             if cause is not None and cause not in seen:
                 seen.add(cause)
                 yield self._tell(subject, row, tried, cause)
@@ -106,7 +109,7 @@ class HostileText(RewardCheck):
             evidence=subject.evidence(
                 row,
                 completion=completion,
-                got=error or f"nothing after {PATIENCE_S:g} s",
+                got=error or f"nothing after {SECOND_LOOK_S:g} s",
                 expected="a number",
             ),
             line=line or subject.description.line,
@@ -120,6 +123,13 @@ def call(subject: RewardSubject, row: int, completions: Sequence[Any]) -> CallRe
     return subject.bench.call(
         subject.name, batch, timeout_s=min(subject.patience_s, PATIENCE_S + 2 * subject.pace_s)
     )
+
+
+def _hangs_again(subject: RewardSubject, row: int, tried: _Tried) -> bool:
+    """Whether it does not come back in four times the time either: on a busy machine much takes two seconds."""
+    batch: Batch = subject.variant([row], [tried.completion])
+    result = subject.bench.call(subject.name, batch, timeout_s=SECOND_LOOK_S)
+    return bool(result.status[0] == Status.TIMEOUT)
 
 
 def _outcome(result: CallResult, place: int) -> tuple[Status, str]:
@@ -137,7 +147,7 @@ def _cause(subject: RewardSubject, tried: _Tried) -> str | None:
 
 def _verb(subject: RewardSubject, tried: _Tried, error: str) -> str:
     if tried.status == Status.TIMEOUT:
-        return f"does not return within {PATIENCE_S:g} s"
+        return f"does not return within {SECOND_LOOK_S:g} s"
     if tried.status == Status.DIED:
         return f"ends its process ({error})"
     return f"raises {subject.source.without_place(error)}"
