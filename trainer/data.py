@@ -8,6 +8,7 @@ only within the first epoch.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import hashlib
 import json
@@ -46,7 +47,8 @@ class TrainingData:
     @property
     def columns(self) -> list[str]:
         """The columns besides the prompt."""
-        return [name for name in (self.train[0] if self.train else {}) if name != "prompt"]
+        names = dict.fromkeys(name for row in self.train for name in row)
+        return [name for name in names if name != "prompt"]
 
     @property
     def fingerprint(self) -> str:
@@ -69,7 +71,8 @@ def load_data(settings: DataSettings, root: Path, *, seed: int) -> TrainingData:
     if not settings.train:
         raise UsageError('there is no training data: give [data] train = "FILE.jsonl" in rewardset.toml')
     rows, skipped = read_rows(settings.train, root)
-    mapped = [rename(row, settings.columns, settings.train) for row in rows]
+    require_columns(rows, settings.columns, settings.train)
+    mapped = [rename(row, settings.columns) for row in rows]
     prompted, without = _with_prompts(mapped, settings.train)
     skipped += without
     if not prompted:
@@ -119,11 +122,11 @@ def _read_file(path: Path) -> tuple[list[Row], list[str]]:
 
 def _read_jsonl(path: Path) -> tuple[list[Row], list[str]]:
     rows, skipped = [], []
-    for number, line in enumerate(path.read_bytes().decode("utf-8-sig", "replace").splitlines(), 1):
+    for number, line in enumerate(path.read_bytes().decode("utf-8-sig", "replace").split("\n"), 1):
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
+            value = _decode(line.strip())
         except ValueError as error:
             skipped.append(f"{path.name}, line {number}: no JSON ({error})")
             continue
@@ -134,9 +137,18 @@ def _read_jsonl(path: Path) -> tuple[list[Row], list[str]]:
     return rows, skipped
 
 
+def _constant(name: str) -> None:
+    """JSON's stray constants as samples have them: NaN is no value, the others are not JSON."""
+    if name != "NaN":
+        raise ValueError(f"{name} is not JSON")
+
+
+_decode = json.JSONDecoder(parse_constant=_constant).decode
+
+
 def _read_json(path: Path) -> tuple[list[Row], list[str]]:
     try:
-        value = json.loads(path.read_text(encoding="utf-8-sig"))
+        value = _decode(path.read_text(encoding="utf-8-sig").strip())
     except ValueError as error:
         raise UsageError(f"the training data {path} is no JSON: {error}") from error
     if not isinstance(value, list):
@@ -163,8 +175,18 @@ def _read_csv(path: Path, delimiter: str | None) -> tuple[list[Row], list[str]]:
                     f"{path.name}, line {reader.line_num}: another number of fields than the head line"
                 )
             else:
-                rows.append(dict(row))
+                rows.append({name: _cell(cell) for name, cell in row.items()})
     return rows, skipped
+
+
+def _cell(cell: str) -> Any:
+    """What a cell of a table holds, as samples have it: nothing, a chat, or text."""
+    if cell.startswith("[{") and cell.endswith("}]"):
+        with contextlib.suppress(ValueError, RecursionError):
+            value = _decode(cell)
+            if all(isinstance(item, dict) and "role" in item for item in value):
+                return value
+    return cell or None
 
 
 def _read_parquet(path: Path) -> list[Row]:
@@ -194,22 +216,26 @@ def _from_hub(source: str) -> list[Row]:
         ) from error
 
 
-def rename(row: Row, columns: Mapping[str, str], source: str) -> Row:
-    """`row` with source columns under their target names.
+def rename(row: Row, columns: Mapping[str, str]) -> Row:
+    """`row` with source columns under their target names; one that the row lacks is None there."""
+    taken = {*columns, *columns.values()}
+    kept = {name: value for name, value in row.items() if name not in taken}
+    return {**kept, **{new: row.get(old) for old, new in columns.items()}}
+
+
+def require_columns(rows: Sequence[Row], columns: Mapping[str, str], source: str) -> None:
+    """See that every mapped column is in the data.
 
     Raises:
-        UsageError: a source column the data does not have.
+        UsageError: no row has a source column.
     """
+    there = list(dict.fromkeys(name for row in rows for name in row))
     for old in columns:
-        if old not in row:
+        if rows and old not in there:
             raise UsageError(
-                f"{source} has no column '{old}', which [data] columns maps{did_you_mean(old, row)} "
-                f"(columns: {', '.join(row)})"
+                f"{source} has no column '{old}', which [data] columns maps{did_you_mean(old, there)} "
+                f"(columns: {', '.join(there)})"
             )
-    kept = {
-        name: value for name, value in row.items() if name not in columns and name not in columns.values()
-    }
-    return {**kept, **{new: row[old] for old, new in columns.items()}}
 
 
 def _with_prompts(rows: list[Row], source: str) -> tuple[list[Row], list[str]]:

@@ -37,7 +37,7 @@ _T_975 = (
 class Paired:
     """What a set of paired differences says.
 
-    `low`, `high`: 95 % interval of the mean, None with fewer than two pairs. `wins`, `losses`, `ties`:
+    `low`, `high`: 95 % interval of the mean, None where there is none (`interval`). `wins`, `losses`, `ties`:
     prompts on which the second was higher, lower, equal. `p`: of the exact sign test (McNemar's where each
     pair is one right-or-wrong answer). `detectable`: the smallest true difference that so many prompts would
     have shown in 80 of 100 comparisons; None where the differences do not scatter at all, so that nothing can
@@ -56,7 +56,12 @@ class Paired:
 
     @property
     def verdict(self) -> str:
-        """`higher` or `lower` where the interval lies wholly above or below 0, else `no clear difference`."""
+        """`higher` or `lower` where the interval lies wholly above or below 0, else `no clear difference`.
+
+        Without an interval, differences that are all alike, the sign test decides at 5 %.
+        """
+        if self.low is None and self.pairs > 1 and self.p <= 1 - CONFIDENCE:
+            return "higher" if self.wins else "lower"
         if self.low is not None and self.low > 0:
             return "higher"
         if self.high is not None and self.high < 0:
@@ -86,12 +91,13 @@ def paired(differences: Sequence[float], *, seed: int = 0) -> Paired:
 def interval(values: Floats, *, seed: int = 0) -> tuple[float | None, float | None]:
     """The 95 % interval of the mean.
 
-    BCa bootstrap, Student's t for fewer than 20 values; (None, None) for fewer than 2.
+    BCa bootstrap, Student's t for fewer than 20 values; (None, None) for fewer than 2, and where values other
+    than 0 do not scatter: how far the mean of others would lie is then not known.
     """
     if len(values) < 2:
         return None, None
-    if float(values.std()) == 0:
-        return float(values[0]), float(values[0])
+    if float(np.ptp(values)) == 0:
+        return (0.0, 0.0) if values[0] == 0 else (None, None)
     return _student(values) if len(values) < FEW else _bca(values, seed)
 
 

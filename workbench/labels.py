@@ -65,7 +65,7 @@ def rows_said(samples: Samples, file: Path) -> frozenset[int]:
     """The rows that the file says something about; empty where it cannot be read."""
     if not file.is_file():
         return frozenset()
-    records = map(_record, file.read_text(encoding="utf-8", errors="replace").splitlines())
+    records = map(_record, _lines_of(file.read_text(encoding="utf-8", errors="replace")))
     known = {_digest_of(record) for record in records if record is not None}
     return (
         frozenset(row for row in range(len(samples)) if row_digest(samples, row) in known)
@@ -182,9 +182,14 @@ def forget(file: Path, samples: Samples, row: int) -> bool:
 
 def _lines(file: Path) -> list[str]:
     try:
-        return file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+        return _lines_of(file.read_text(encoding="utf-8")) if file.is_file() else []
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{file} cannot be read: {error}") from error
+
+
+def _lines_of(text: str) -> list[str]:
+    """The lines of a JSONL file; `splitlines` would also cut at U+2028 and others that stand inside texts."""
+    return text.removesuffix("\n").split("\n") if text else []
 
 
 def _place(lines: Sequence[str], wanted: str) -> int | None:

@@ -67,6 +67,13 @@ BUILTINS = words(
 )
 """Built-in functions with which nothing can be promised."""
 
+READERS = {
+    "xml": words("parse"),
+    "lxml": words("parse XSLT"),
+    "markdown": words("markdownFromFile convertFile"),
+}
+"""Names that read files in some packages and compute in others."""
+
 _SUBMODULES = {
     "urllib": frozenset(["parse"]),
     "xml": frozenset(["etree", "sax", "dom"]),
@@ -149,6 +156,7 @@ def _file(path: Path, root: Path, names: set[str] | None, findings: _Findings) -
         _module(imported, path.parent, root, findings)
     for statement in part.statements:
         _scan(statement, path, root, findings)
+    findings.problems += _file_readers(part, path)
     state = kept_state(part)
     if state is not None:
         findings.problems.append(f"{path.name}, line {state.line}: {state.why}")
@@ -158,6 +166,27 @@ def _file(path: Path, root: Path, names: set[str] | None, findings: _Findings) -
 def _tree(path: Path, _modified: int, _size: int) -> ast.Module:
     """A file's syntax tree, parsed once for all the rewards in it; nobody changes it."""
     return ast.parse(path.read_bytes())
+
+
+def _file_readers(part: CodeSlice, path: Path) -> list[str]:
+    """Uses of names that read files in a package which the code imports, whatever they are called on."""
+    imported = [*part.imports.values(), *part.modules]
+    imported += [
+        what
+        for statement in part.statements
+        for node in ast.walk(statement)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for _, what in imports_of(node)
+    ]
+    packages = {what.module.partition(".")[0] for what in imported}
+    readers = frozenset(name for package in packages for name in READERS.get(package, ()))
+    found = [what.attribute for what in imported if what.attribute in readers] + [
+        node.attr
+        for statement in part.statements
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Attribute) and node.attr in readers
+    ]
+    return [f"{path.name}: it may read a file with {name}" for name in found]
 
 
 def _local_imports(part: CodeSlice, path: Path, root: Path) -> list[Imported]:

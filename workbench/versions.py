@@ -193,7 +193,7 @@ class Versions:
     def all(self) -> list[Version]:
         """Every version, newest first; what is damaged is left out."""
         try:
-            lines = self.list_file.read_text(encoding="utf-8").splitlines()
+            lines = self.list_file.read_text(encoding="utf-8").split("\n")
         except (OSError, UnicodeDecodeError):
             return []
         found = []

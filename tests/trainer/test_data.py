@@ -20,6 +20,7 @@ from trainer.data import (
     split_holdout,
     to_dataset,
 )
+from workbench.samples import read_samples
 
 ROWS = [{"prompt": f"What is {n} + 1?", "answer": n + 1} for n in range(10)]
 
@@ -67,6 +68,38 @@ def test_a_csv_knowledge_base_is_mapped_by_the_manifest(tmp_path: Path) -> None:
     columns = {"question": "prompt", "expert_answer": "answer"}
     data = load_data(DataSettings(train="kb.csv", columns=columns, holdout=0), tmp_path, seed=0)
     assert data.train == [{"prompt": "Why?", "answer": "Because"}, {"prompt": "How?", "answer": "So"}]
+
+
+def test_one_row_without_a_mapped_column_has_none_there(tmp_path: Path) -> None:
+    rows = [{"question": "Why?", "expert": "Because"}, {"question": "How?"}]
+    data = load(tmp_path, rows, columns={"question": "prompt", "expert": "answer"})
+    assert data.train == [{"prompt": "Why?", "answer": "Because"}, {"prompt": "How?", "answer": None}]
+    with pytest.raises(UsageError, match="has no column 'exprt'.*did you mean 'expert'"):
+        load(tmp_path, rows, columns={"question": "prompt", "exprt": "answer"})
+
+
+def test_training_reads_what_scoring_reads(tmp_path: Path) -> None:
+    chat = json.dumps([{"role": "user", "content": "Hi, you"}]).replace('"', '""')
+    (tmp_path / "a.csv").write_text(f'prompt,answer\n"{chat}",\n"{chat}",x\n')
+    (tmp_path / "a.jsonl").write_text(
+        '{"prompt": "Why?\u2028", "answer": NaN}\n{"prompt": "b", "answer": "1"}\n'
+    )
+    for name in ("a.csv", "a.jsonl"):
+        data = load_data(DataSettings(train=name, holdout=0), tmp_path, seed=0)
+        samples = read_samples([_with_completions(tmp_path / name)])
+        assert [row["answer"] for row in data.train] == samples.columns["answer"]
+        assert len(data.train) == 2
+
+
+def _with_completions(file: Path) -> Path:
+    """The same rows as samples: a completion each."""
+    other = file.with_stem("samples")
+    if file.suffix == ".csv":
+        head, *lines = file.read_text().splitlines()
+        other.write_text("\n".join([f"{head},completion", *(f"{line},c" for line in lines)]) + "\n")
+    else:
+        other.write_text(file.read_text().replace("{", '{"completion": "c", '))
+    return other
 
 
 @pytest.mark.guide("G18")

@@ -35,8 +35,12 @@ def test_students_interval_for_few_pairs() -> None:
     assert high == pytest.approx(2 + 4.303 / math.sqrt(3))
 
 
-def test_equal_differences_have_an_interval_of_no_width() -> None:
-    assert interval(np.full(30, 0.25)) == (0.25, 0.25)
+def test_differences_without_scatter_have_no_interval_and_the_sign_test_decides() -> None:
+    assert interval(np.full(30, 0.25)) == (None, None)
+    assert interval(np.zeros(30)) == (0.0, 0.0)
+    assert paired([0.1, 0.1]).verdict == "no clear difference"
+    assert (paired([0.1] * 6).verdict, paired([-0.1] * 6).verdict) == ("higher", "lower")
+    assert paired([0.0] * 30).verdict == "no clear difference"
 
 
 def test_the_bootstrap_comes_near_the_normal_interval_where_that_holds() -> None:

@@ -132,3 +132,12 @@ def test_a_row_of_no_file_is_kept_once_and_forgotten_again(folder: Path) -> None
 def test_a_row_with_a_column_called_like_a_key_is_not_kept(folder: Path) -> None:
     with pytest.raises(UsageError, match="a column 'group' of its own"):
         keep_row(folder / "labels.jsonl", "p", "c", {"group": 1})
+
+
+def test_separators_inside_a_text_do_not_tear_its_line(folder: Path) -> None:
+    texts = ["one\u2028two", "three\u2029", "four\x85\x1e", "plain"]
+    write(folder / "s.jsonl", [{"prompt": "p", "completion": text} for text in texts])
+    file = folder / "labels.jsonl"
+    for row in range(len(texts)):
+        say(file, opened(folder), row, label="right")
+    assert rows_said(opened(folder), file) == frozenset(range(len(texts)))

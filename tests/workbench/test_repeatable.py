@@ -56,6 +56,12 @@ REFUSED = {
     "numpy's random": one("np.random.rand()", "import numpy as np"),
     "late import": one("float(os.environ['X'])", inside="import os"),
     "file": one("float(c in words)", inside="words = open('w.txt').read()"),
+    "file read by a parser": one(
+        "float(c in ET.parse('w.xml').getroot().text)", "import xml.etree.ElementTree as ET"
+    ),
+    "file read by an imported parser": one(
+        "float(c in parse('w.xml').toxml())", "from xml.dom.minidom import parse"
+    ),
     "path": one("Path('x').stat().st_size", "from pathlib import Path"),
     "network": one("len(socket.gethostname())", "import socket"),
     "local module with random": one("mine.score(c)", "import mine"),
