@@ -17,7 +17,7 @@ def reward(completions, **kwargs):
 def test_sound_reward_passes_every_check(report_of, healthy):
     report = report_of(healthy)
     assert report.verdict == "pass"
-    assert report.all_findings == []
+    assert [finding for finding in report.all_findings if finding.at_least("warning")] == []
     assert {item.check for item in report.skipped} == {"RW807", "RW808"}
     ran = [code for code, _ in report.ran]
     assert ran == sorted(set(ran) & set(CHECKS))
@@ -56,7 +56,7 @@ def test_waiver_for_another_reward_does_not_count(report_of):
 
 def test_without_samples_the_signature_is_checked_and_the_rest_is_listed(runner, project):
     report = run_checks(project("def reward(completions): return [1.0]"), None, runner=runner)
-    assert [finding.check for finding in report.all_findings] == ["RW101"]
+    assert [finding.check for finding in report.all_findings] == ["RW101", "RW912"]
     assert {item.why for item in report.skipped} == {NO_SAMPLES}
     assert "RW104" in {item.check for item in report.skipped}
 

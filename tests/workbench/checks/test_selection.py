@@ -8,7 +8,17 @@ from rewards.errors import UsageError
 from workbench.checks.check import FAMILIES, RewardCheck, SetCheck
 from workbench.checks.selection import CHECKS, codes_of, explained, select
 
-FOLDERS = {"RW1": "contract", "RW2": "laws", "RW3": "exploits", "RW4": "answers", "RW6": "signal"}
+FOLDERS = {
+    "RW1": "contract",
+    "RW2": "laws",
+    "RW3": "exploits",
+    "RW4": "answers",
+    "RW5": "robustness",
+    "RW6": "signal",
+    "RW7": "evidence",
+    "RW8": "data",
+    "RW9": "code",
+}
 
 
 def test_no_prefix_selects_every_check_in_the_order_of_codes():
@@ -17,11 +27,14 @@ def test_no_prefix_selects_every_check_in_the_order_of_codes():
 
 def test_prefixes_select_families_and_single_checks():
     chosen = [check.code for check in select(["RW6", "RW104"])]
-    assert chosen == ["RW104", "RW601", "RW602"]
+    assert chosen[:3] == ["RW104", "RW601", "RW602"]
+    assert {code[:3] for code in chosen[1:]} == {"RW6"}
 
 
 def test_ignored_checks_are_left_out_of_the_selected():
-    assert [check.code for check in select(["RW6"], ["RW601"])] == ["RW602"]
+    chosen = [check.code for check in select(["RW6"], ["RW601"])]
+    assert "RW602" in chosen
+    assert "RW601" not in chosen
 
 
 def test_codes_are_read_from_a_list_with_commas():
@@ -30,10 +43,10 @@ def test_codes_are_read_from_a_list_with_commas():
 
 def test_unknown_code_is_refused_with_those_there_are():
     with pytest.raises(
-        UsageError, match="there is no check RW699: RW601 to RW602 are the checks of its family"
+        UsageError, match="there is no check RW699: .*RW601 to RW6.. are the checks of its family"
     ):
         select(["RW699"])
-    with pytest.raises(UsageError, match="the families are RW1, RW2, RW3, RW4, RW6"):
+    with pytest.raises(UsageError, match=f"the families are {', '.join(FAMILIES)}"):
         explained("XX1")
 
 

@@ -17,7 +17,8 @@ KILLS = frozenset(["os.kill", "os.killpg"])
 class Exits(Lead):
     """The reward can end the program it runs in.
 
-    In training that is the trainer: `sys.exit` ends the run without a checkpoint, `os._exit` without a word.
+    In training that is the trainer: `sys.exit` ends the run without a checkpoint, `os._exit` without a word, on
+    whatever completion comes along that way. Calls while the file is loaded are seen at once and not reported.
 
     Example:
         if api_key is None:

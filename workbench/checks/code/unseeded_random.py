@@ -19,7 +19,7 @@ class UnseededRandom(Lead):
     """The code draws random numbers from a generator that was not given a seed.
 
     Then equal completions get different scores, and a run cannot be repeated. A generator made from the text itself
-    (`random.Random(zlib.crc32(text.encode()))`) is fine.
+    (`random.Random(zlib.crc32(text.encode()))`) is fine, and so is a reward that declares `deterministic = false`.
 
     Example:
         score += random.uniform(-0.01, 0.01)         # "to break ties"
