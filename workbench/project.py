@@ -49,7 +49,7 @@ def create_from_template(folder: Path, template: str = DEFAULT_TEMPLATE) -> list
             if source.is_file():
                 shutil.copyfile(source, into / _STORED_AS.get(source.name, source.name))
 
-    return _create(folder, fill)
+    return create_whole(folder, fill)
 
 
 def create_from_file(folder: Path, file: Path, description: SetDescription) -> list[Path]:
@@ -80,27 +80,35 @@ def create_from_file(folder: Path, file: Path, description: SetDescription) -> l
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(local, copy)
 
-    return _create(folder, fill)
+    return create_whole(folder, fill)
 
 
 # ------------------------------------------------------------------------------- all of it, or nothing
 
 
-def _create(folder: Path, fill: Callable[[Path], None]) -> list[Path]:
-    """Let `fill` write a project into a hidden folder, then move it to `folder`."""
+def create_whole(
+    folder: Path, fill: Callable[[Path], None], failed: str = "no project was made in"
+) -> list[Path]:
+    """Let `fill` write files into a hidden folder, then move them to `folder`; all of them or none.
+
+    `failed` begins the sentence where it cannot be written.
+
+    Raises:
+        UsageError: one of the files exists already, or the folder cannot be written.
+    """
     if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is a file; name a folder for the project")
+        raise UsageError(f"{folder} is a file; name a folder")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         beside = folder if folder.is_dir() else folder.parent
         hidden = Path(tempfile.mkdtemp(dir=beside, prefix=".init-"))
     except OSError as error:
-        raise UsageError(_cannot_write(folder, error)) from error
+        raise UsageError(_cannot_write(folder, failed, error)) from error
     try:
         fill(hidden)
         return _move(hidden, folder)
     except OSError as error:
-        raise UsageError(_cannot_write(folder, error)) from error
+        raise UsageError(_cannot_write(folder, failed, error)) from error
     finally:
         shutil.rmtree(hidden, ignore_errors=True)
 
@@ -133,7 +141,7 @@ def _move(hidden: Path, folder: Path) -> list[Path]:
     return moved
 
 
-def _cannot_write(folder: Path, error: OSError) -> str:
+def _cannot_write(folder: Path, failed: str, error: OSError) -> str:
     reasons = {
         errno.ENOSPC: "the disk is full",
         errno.EDQUOT: "the disk quota is used up",
@@ -141,7 +149,7 @@ def _cannot_write(folder: Path, error: OSError) -> str:
         errno.EACCES: "no permission to write there",
     }
     reason = reasons.get(error.errno or 0, error.strerror or str(error))
-    return f"no project was made in {folder}: {reason}"
+    return f"{failed} {folder}: {reason}"
 
 
 # --------------------------------------------------------------------------------- the manifest's text

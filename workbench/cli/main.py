@@ -16,8 +16,13 @@ import typer
 
 from rewards.errors import RewardWorkbenchError
 
-COMMANDS = ("init", "serve", "score", "explain", "check", "label", "diff", "train", "doctor", "selftest")
+COMMANDS = (
+    "init", "serve", "score", "explain", "check", "label", "diff", "export", "import", "train", "doctor", "selftest",
+)  # fmt: skip
 """Commands of this package, in the order of the help."""
+
+FILES = {"import": "import_samples"}
+"""The file and function of a command whose name is a word of Python."""
 
 TRAINER_COMMANDS = {
     "preflight": "Say what a training run would meet: data, memory, signal, settings. Trains nothing.",
@@ -53,9 +58,10 @@ def _root(
 
 def _register() -> None:
     for name in COMMANDS:
-        if importlib.util.find_spec(f"workbench.cli.{name}") is None:
+        if importlib.util.find_spec(f"workbench.cli.{FILES.get(name, name)}") is None:
             continue
-        function = getattr(importlib.import_module(f"workbench.cli.{name}"), name)
+        file = FILES.get(name, name)
+        function = getattr(importlib.import_module(f"workbench.cli.{file}"), file)
         app.command(name)(function)
     for name, text in TRAINER_COMMANDS.items():
         app.command(

@@ -1,0 +1,48 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.workbench.cli.command import run, sentence
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "neat.py").write_text(
+        "def neat(completions, **kwargs):\n    return [float(len(c) < 9) for c in completions]\n"
+    )
+    return tmp_path
+
+
+def test_export_writes_the_folder_and_says_what_does_not_carry_over(file):
+    done = run("export", "neat.py", "--to", "verl", "--out", "out", cwd=file)
+    assert (done.code, done.out.split()) == (0, ["out/README.md", "out/neat.py", "out/verl_rewards.py"])
+    assert "note: does not carry over: " in done.err
+    again = run("export", "neat.py", "--to", "verl", "--out", "out", cwd=file)
+    assert again.code == 2
+    assert "nothing was written" in sentence(again)
+
+
+def test_import_writes_what_score_reads(file):
+    rows = [{"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "yes"}]}]
+    (file / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows) + "no json\n")
+    done = run("import", "log.jsonl", "--out", "samples.jsonl", cwd=file)
+    assert (done.code, done.out) == (0, "")
+    assert "1 rows in 1 groups written to samples.jsonl, 1 skipped" in done.err
+    assert "log.jsonl, line 2: " in done.err
+    assert run("score", "neat.py", "--samples", "samples.jsonl", cwd=file).code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["export", "neat.py", "--to", "ver", "--out", "o"], "did you mean 'verl'?"),
+        (["export", "gone.py", "--to", "verl", "--out", "o"], "there is no file gone.py"),
+        (["import", "gone.jsonl", "--out", "o.jsonl"], "gone.jsonl"),
+        (["import", "neat.py", "--out", "o.jsonl"], "neat.py"),
+    ],
+)
+def test_wrong_use_is_one_sentence(file, arguments, words):
+    done = run(*arguments, cwd=file)
+    assert done.code == 2
+    assert words in sentence(done)

@@ -1,0 +1,25 @@
+"""`reward-workbench import`: completions of any readable format as a samples file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def import_samples(
+    file: Annotated[Path, typer.Argument(help="A file or folder in any format that `score` reads.")],
+    out: Annotated[Path, typer.Option("--out", help="The samples file to write, JSONL.")],
+) -> None:
+    """Write completions of any readable format as samples.jsonl: a row a line, with columns, groups and labels."""
+    from workbench.cli.printing import notes_to_stderr, write_output
+    from workbench.samples import read_samples
+    from workbench.samples.writing import to_jsonl
+
+    samples = read_samples([file])
+    notes_to_stderr([*samples.notes, *map(str, samples.skipped)], limit=10)
+    write_output(to_jsonl(samples), out)
+    skipped = f", {len(samples.skipped)} skipped" if samples.skipped else ""
+    groups = len(set(samples.groups))
+    typer.echo(f"{len(samples)} rows in {groups} groups written to {out}{skipped}", err=True)
