@@ -73,13 +73,14 @@ def run_side(side: str, project: Path, steps: int, folder: Path) -> list[Taken]:
 
 
 def _run_side(side: str, project: Path, steps: int, folder: Path, stack: contextlib.ExitStack) -> list[Taken]:
+    from trainer.assembly import build_trainer, crew_of, scoring_of
     from trainer.backends.transformers import load_policy, policy_tokenizer_of
+    from trainer.callback import as_callback
     from trainer.completions import Recorder
     from trainer.environment import use_threads
     from trainer.job import Request, prepare_job
-    from trainer.journal import Journal, Progress, as_callback
+    from trainer.journal import Journal, Progress
     from trainer.models import resolve_model
-    from trainer.run import build_trainer, crew_of, scoring_of
     from trainer.runfiles import RunFacts, create_run
 
     request = Request(
@@ -93,7 +94,7 @@ def _run_side(side: str, project: Path, steps: int, folder: Path, stack: context
     if side == "plain":
         trainer = plain_trainer(job, policy, folder, [clock.callback()])
     else:
-        run = create_run(folder, job, RunFacts.of(job, request, model=model, threads=1))
+        run = create_run(folder, [job], RunFacts.of([job], request, model=model, threads=1))
         progress = Progress(steps, terminal=False)
         recorder = Recorder(run.completions)
         crew = stack.enter_context(crew_of(job))
@@ -107,8 +108,9 @@ def _run_side(side: str, project: Path, steps: int, folder: Path, stack: context
             flush=recorder.flush,
             progress=progress,
         )
-        trainer = build_trainer(run, job, policy, scoring, [as_callback(journal), clock.callback()])
-        scoring.is_training = lambda: bool(trainer.model.training)
+        trainer = build_trainer(
+            run.checkpoints, job, policy, scoring, [as_callback(journal), clock.callback()]
+        )
         journal.begin()
     trainer.train()
     return clock.steps()

@@ -176,14 +176,36 @@ class DataSettings(_Table):
     holdout: float = Field(0.1, ge=0, lt=1)
 
 
+class Until(_Table):
+    """`until = {...}` of a stage: it ends early once the mean of `metric` over the last `window` steps is reached."""
+
+    metric: str
+    above: float | None = None
+    below: float | None = None
+    window: int = Field(10, ge=1)
+
+    @model_validator(mode="after")
+    def _one_bound(self) -> Until:
+        if (self.above is None) == (self.below is None):
+            raise ValueError("must have one of above = NUMBER and below = NUMBER")
+        return self
+
+
 class Stage(BaseModel):
-    """`[[train.stage]]`: rewards and settings of one stage; any TRL setting may stand beside them."""
+    """`[[train.stage]]`: rewards and settings of one stage; any TRL setting may stand beside them.
+
+    `weights` replace the rewards' own in this stage. `where` keeps the rows whose columns have these values (or one
+    of a list). `until` ends the stage before its `max_steps`.
+    """
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
     name: str = ""
     rewards: tuple[str, ...] = ()
     max_steps: int | None = None
+    weights: dict[str, float] = Field(default_factory=dict)
+    where: dict[str, Any] = Field(default_factory=dict)
+    until: Until | None = None
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -278,7 +300,7 @@ def _check_names(manifest: Manifest) -> None:
             f"{manifest.path.name} names two rewards '{twice}'; give one of them another name = \"...\""
         )
     for stage in manifest.train.stage:
-        for name in stage.rewards:
+        for name in (*stage.rewards, *stage.weights):
             if name not in names:
                 raise ManifestError(
                     f"{manifest.path.name}: stage '{stage.name}' uses reward '{name}', which is not in the set"

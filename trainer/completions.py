@@ -56,6 +56,7 @@ class ScoredBatch:
     scores: NDArray[np.float64]
     totals: NDArray[np.float64]
     advantages: NDArray[np.float64]
+    weights: tuple[float, ...] = ()
     errors: dict[int, dict[str, str]] = field(default_factory=dict)
     credits: list[list[dict[str, Any]]] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)

@@ -1,16 +1,18 @@
-"""A job: everything that is known about a training before its model is loaded.
+"""A job: everything that is known about one stage of a training before its model is loaded.
 
-`train`, `preflight` and `dry-run` all start from it: reward set, seal, settings, data, batch sizes, plan.
+`train`, `preflight` and `dry-run` all start from it: reward set, seal, settings, data, batch sizes, plan. A training
+without `[[train.stage]]` has one stage; `preflight` and `dry-run` look at the first.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rewards.errors import ManifestError, SealError, ShortfallError, UsageError
-from rewards.manifest import DataSettings, Manifest, Stage, TrainSettings, read_manifest
+from rewards.errors import SealError, ShortfallError, UsageError
+from rewards.manifest import DataSettings, Manifest, Stage, TrainSettings, Until, read_manifest
 from rewards.rewardset import SetDescription
 from rewards.running import Runner
 from rewards.seal import Seal, read_seal, verify
@@ -50,7 +52,11 @@ class SealState:
 
 @dataclass(frozen=True)
 class Job:
-    """One training, resolved and checked."""
+    """One stage of a training, resolved and checked.
+
+    `rewards` are the names used in it, `weights` those that differ from the set's, `where` the rows it trains on,
+    `until` what ends it early.
+    """
 
     manifest: Manifest | None
     description: SetDescription
@@ -62,6 +68,9 @@ class Job:
     plan: Plan
     stage: str
     rewards: tuple[str, ...]
+    weights: Mapping[str, float] = field(default_factory=dict)
+    where: Mapping[str, Any] = field(default_factory=dict)
+    until: Until | None = None
 
     @property
     def root(self) -> Path:
@@ -70,21 +79,31 @@ class Job:
 
 
 def prepare_job(request: Request) -> Job:
-    """Describe the reward set, resolve the settings, read the data, make the plan. No model is loaded.
+    """The first stage of `prepare_jobs`."""
+    return prepare_jobs(request)[0]
+
+
+def prepare_jobs(request: Request) -> tuple[Job, ...]:
+    """Describe the reward set, resolve the settings, read the data, make the plan of every stage. No model is loaded.
 
     Raises:
         RewardWorkbenchError: whatever is wrong with target, settings or data, in one sentence.
     """
     description, manifest = describe(request.target)
     train = manifest.train if manifest else TrainSettings()
-    stage = the_stage(train)
     values = parse_sets(request.sets)
     data_settings = data_from(manifest, values)
     own = {name: value for name, value in values.items() if not name.startswith("data.")}
-    settings = resolve(train, device=find_device(), model=request.model, stage=stage, sets=own)
-    settings = check_with_trl(settings)
-    data = load_data(data_settings, description.root, seed=settings.seed)
-    return make_job(manifest, description, settings, data_settings, data, stage)
+    stages = stages_of(train)
+    settings = [
+        check_with_trl(resolve(train, device=find_device(), model=request.model, stage=stage, sets=own))
+        for stage in stages
+    ]
+    data = load_data(data_settings, description.root, seed=settings[0].seed)
+    return tuple(
+        make_job(manifest, description, one, data_settings, data, stage)
+        for one, stage in zip(settings, stages, strict=True)
+    )
 
 
 def describe(target: str) -> tuple[SetDescription, Manifest | None]:
@@ -104,11 +123,14 @@ def make_job(
     settings: Settings,
     data_settings: DataSettings,
     data: TrainingData,
-    stage: Stage | None = None,
+    stage: Stage,
 ) -> Job:
-    """Put the parts together: required columns checked, sizes and plan computed."""
-    names = tuple(stage.rewards) if stage and stage.rewards else tuple(description.names)
-    description.only(list(names)).require_columns(dict.fromkeys(data.columns))
+    """Put the parts together: required columns checked, rows chosen, sizes and plan computed."""
+    names = tuple(stage.rewards) or tuple(description.names)
+    used = description.only(list(names))
+    used.require_columns(dict.fromkeys(data.columns))
+    check_adaptive(used)
+    data = rows_of(stage, data)
     sizes = batching(settings.trl)
     plan = plan_run(
         sizes,
@@ -116,9 +138,21 @@ def make_job(
         max_steps=int(settings.trl.get("max_steps", -1)),
         epochs=float(settings.trl.get("num_train_epochs", 3.0)),
     )
-    seal = seal_state(description)
-    name = stage.name if stage and stage.name else MAIN_STAGE
-    return Job(manifest, description, seal, settings, data_settings, data, sizes, plan, name, names)
+    return Job(
+        manifest,
+        description,
+        seal_state(description),
+        settings,
+        data_settings,
+        data,
+        sizes,
+        plan,
+        stage.name,
+        names,
+        weights=stage.weights,
+        where=stage.where,
+        until=stage.until,
+    )
 
 
 def replan(job: Job, data: TrainingData) -> Job:
@@ -132,16 +166,63 @@ def replan(job: Job, data: TrainingData) -> Job:
     return replace(job, data=data, plan=plan)
 
 
-def the_stage(train: TrainSettings) -> Stage | None:
-    """The one stage of the manifest, None without any.
+def stages_of(train: TrainSettings) -> tuple[Stage, ...]:
+    """The stages with a name each; one called main where the manifest has none.
 
     Raises:
-        ManifestError: there are several; a run has one stage.
+        UsageError: two stages have one name, or a weight is given for a reward the stage does not use.
     """
-    if len(train.stage) > 1:
-        names = ", ".join(stage.name or str(index) for index, stage in enumerate(train.stage, 1))
-        raise ManifestError(f"[[train.stage]] stands {len(train.stage)} times ({names}); a run has one stage")
-    return train.stage[0] if train.stage else None
+    if not train.stage:
+        return (Stage(name=MAIN_STAGE),)
+    only = len(train.stage) == 1
+    stages = tuple(
+        stage if stage.name else stage.model_copy(update={"name": MAIN_STAGE if only else f"stage-{number}"})
+        for number, stage in enumerate(train.stage, 1)
+    )
+    names = [stage.name for stage in stages]
+    for stage in stages:
+        if names.count(stage.name) > 1:
+            raise UsageError(f"two [[train.stage]] are named '{stage.name}'; give one of them another name")
+        idle = set(stage.weights) - set(stage.rewards) if stage.rewards else set()
+        if idle:
+            raise UsageError(f"stage '{stage.name}' weighs reward '{sorted(idle)[0]}', which it does not use")
+    return stages
+
+
+def rows_of(stage: Stage, data: TrainingData) -> TrainingData:
+    """The data with only those training rows that the stage's `where` asks for.
+
+    Raises:
+        UsageError: no such column, or no row is left.
+    """
+    if not stage.where:
+        return data
+    for column in stage.where:
+        if column not in data.columns:
+            raise UsageError(
+                f"stage '{stage.name}': the data has no column '{column}' (columns: {', '.join(data.columns)})"
+            )
+    wanted = {column: value if isinstance(value, list) else [value] for column, value in stage.where.items()}
+    kept = [row for row in data.train if all(row.get(column) in values for column, values in wanted.items())]
+    if not kept:
+        raise UsageError(
+            f"stage '{stage.name}': none of the {len(data.train)} training rows has {dict(stage.where)}"
+        )
+    return replace(data, train=kept)
+
+
+def check_adaptive(description: SetDescription) -> None:
+    """See that every adaptive reward says what its best score is.
+
+    Raises:
+        UsageError: one declares no range.
+    """
+    for reward in description.rewards:
+        if reward.entry.adaptive is not None and reward.entry.range is None:
+            raise UsageError(
+                f"reward '{reward.name}' is adaptive, so it must declare its range: success is the share of "
+                "completions at the upper end of it; add range = [0.0, 1.0]"
+            )
 
 
 def data_from(manifest: Manifest | None, sets: dict[str, Any]) -> DataSettings:

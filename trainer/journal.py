@@ -1,6 +1,6 @@
 """What a run tells while it goes on: metrics.jsonl, the state of its stage, a progress line; and how it is stopped.
 
-`Journal` holds no trainer and imports nothing heavy; `as_callback` hangs it into transformers' trainer.
+`Journal` holds no trainer and imports nothing heavy; `trainer.callback` hangs it into transformers' trainer.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -106,6 +106,8 @@ class Journal:
         extra: gives our own metrics for each line of TRL's.
         flush: puts on disk what is recorded elsewhere, before a checkpoint is written.
         progress: shows how far it is.
+        index: which stage of the run it is; `offset`: steps of the run before it; `stage`: its name, None where there
+            is one only.
     """
 
     def __init__(
@@ -118,13 +120,18 @@ class Journal:
         extra: Callable[[], dict[str, float]],
         flush: Callable[[], None],
         progress: Progress,
+        index: int = 0,
+        offset: int = 0,
+        stage: str | None = None,
     ) -> None:
         self.run = run
         self.total = total
+        self.offset = offset
         self.stopping: str | None = None
         self.flush = flush
         self._window, self._names = window, names
         self._extra, self._progress = extra, progress
+        self._index, self._stage = index, {"stage": stage} if stage else {}
         self._metrics: TextIO | None = None
         self._step_started = time.monotonic()
         self.summary: dict[str, Any] = {}
@@ -142,34 +149,44 @@ class Journal:
             self._metrics = None
         self._progress.close()
 
-    def logged(self, step: int, logs: dict[str, Any]) -> None:
-        """Append one line; the totals TRL logs at the very end go to the stage's summary instead."""
+    def logged(
+        self, step: int, logs: dict[str, Any], more: Callable[[], Mapping[str, float]] = dict
+    ) -> dict[str, Any] | None:
+        """Append one line and return it; the totals TRL logs at the very end go to the stage's summary instead.
+
+        `step` is the run's. `more` gives what others add to a line of training.
+        """
         if "train_runtime" in logs:
             self.summary = {key: logs[key] for key in FINAL_KEYS if key in logs}
-            return
+            return None
         if self._metrics is None:
-            return
+            return None
         training = not any(key.startswith("eval_") for key in logs)
-        line = {"step": step, **logs, **(self._extra() if training else {})}
+        line = {"step": step, **self._stage, **logs, **(self._extra() if training else {})}
+        line.update(more() if training else {})
         append_line(self._metrics, line)
         if training:
-            taken = time.monotonic() - self._step_started
-            self._step_started = time.monotonic()
-            self._shown = (
-                {**self._shown, **line} if "reward" not in line else line
-            )  # no new completions: the last
-            self._progress.show(step, describe_line(self._shown, self._names, taken), last=step >= self.total)
+            self._show(step, line)
+        return line if training else None
 
-    def may_stop(self, step: int) -> bool:
-        """Whether the run is to stop after this step: it was asked to, and nothing generated is left over."""
-        return self.stopping is not None and step % self._window == 0
+    def _show(self, step: int, line: dict[str, Any]) -> None:
+        taken = time.monotonic() - self._step_started
+        self._step_started = time.monotonic()
+        # where no new completions were logged, the last ones are shown
+        self._shown = {**self._shown, **line} if "reward" not in line else line
+        done = step - self.offset
+        self._progress.show(done, describe_line(self._shown, self._names, taken), last=done >= self.total)
 
-    def saved(self, checkpoint: Path, step: int) -> None:
-        """A checkpoint was written to its end."""
+    def may_save(self, step: int) -> bool:
+        """Whether nothing generated is left over after this step of the stage, so that a checkpoint may be taken."""
+        return step % self._window == 0
+
+    def saved(self, checkpoint: Path, step: int, *, finite: bool = True) -> None:
+        """A checkpoint was written to its end; `step` is the stage's."""
         if checkpoint.is_dir():
-            record_checkpoint(checkpoint)
+            record_checkpoint(checkpoint, finite=finite)
         (checkpoint.parent / "README.md").unlink(missing_ok=True)  # TRL's card of an unfinished model
-        self.run.update_stage(0, step=step)
+        self.run.update_stage(self._index, step=step)
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -187,28 +204,6 @@ class Journal:
         finally:
             for number, before in previous.items():
                 signal.signal(number, before)
-
-
-def as_callback(journal: Journal) -> Any:
-    """The journal as a transformers TrainerCallback."""
-    from transformers import TrainerCallback
-
-    class JournalCallback(TrainerCallback):
-        """Hands every event on."""
-
-        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
-            journal.logged(state.global_step, dict(logs or {}))
-
-        def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            if journal.may_stop(state.global_step):
-                control.should_log = control.should_save = control.should_training_stop = True
-            if control.should_save:
-                journal.flush()
-
-        def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            journal.saved(Path(args.output_dir) / f"checkpoint-{state.global_step}", state.global_step)
-
-    return JournalCallback()
 
 
 def describe_line(line: dict[str, Any], names: tuple[str, ...], seconds: float) -> str:

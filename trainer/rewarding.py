@@ -19,7 +19,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rewards.contract import Batch, CallResult, Reward, Status
 from rewards.errors import ShortfallError
@@ -79,19 +79,34 @@ class TooManyFailures(ShortfallError):
     """The rewards could not score too many of the last completions; the run stopped."""
 
 
+class Audience(Protocol):
+    """Hears of each training batch; a `trainer.listener.Listener` is one."""
+
+    def scoring_begins(self) -> None:
+        """Completions are generated and about to be scored."""
+
+    def scored(self, batch: ScoredBatch, completion_ids: Sequence[Sequence[int]]) -> None:
+        """They are scored."""
+
+
 Caller = Callable[[Batch, Any], list[CallResult]]
 """Calls every reward with a batch and the trainer's state; results in the order of the rewards (`Crew.call_all`)."""
 
 
-def bind(description: SetDescription, names: Sequence[str] = ()) -> list[Bound]:
+def bind(
+    description: SetDescription, names: Sequence[str] = (), weights: Mapping[str, float] | None = None
+) -> list[Bound]:
     """The rewards of a set (or those called `names`, in that order) under names that are unique in TRL's sense.
 
     A name TRL or the record uses for a column of its own gets a suffix, and so does the second of two equal ones.
+    `weights` replace declared ones.
     """
     taken = {*RESERVED}
     bound = []
     for name in names or description.names:
         entry = description.reward(name).entry
+        if weights and name in weights:
+            entry = entry.model_copy(update={"weight": weights[name]})
         unique = distinct(entry.name, taken)
         taken.add(unique)
         bound.append(Bound(unique, entry))
@@ -150,6 +165,7 @@ class Scoring:
         is_training: tells whether the batch at hand is for training.
         printed: takes what rewards print.
         warn: takes what a person should know: a reward whose deadline drops rows.
+        offset: steps made before the trainer's own first one, by earlier stages.
         failure_share, failure_window: see the module docstring.
     """
 
@@ -168,7 +184,10 @@ class Scoring:
         warn: Callable[[str], None] = lambda text: None,
         failure_share: float = 0.2,
         failure_window: int = 64,
+        offset: int = 0,
     ) -> None:
+        self.audience: list[Audience] = []
+        self._offset = offset
         self.bound = list(bound)
         self.names = tuple(reward.name for reward in bound)
         self.weights = [reward.entry.weight for reward in bound]
@@ -211,7 +230,7 @@ class Scoring:
         state = keywords.pop("trainer_state")
         log_extra, log_metric = keywords.pop("log_extra"), keywords.pop("log_metric")
         completions = keywords.pop("completions")
-        step = int(state.global_step) + (1 if training else 0)
+        step = self._offset + int(state.global_step) + (1 if training else 0)
         batch = Batch(
             prompts=keywords.pop("prompts"),
             completions=[_copy(completion) for completion in completions],  # what rewards edit stays theirs
@@ -219,6 +238,9 @@ class Scoring:
             columns=keywords,
             groups=[f"{step}-{row // size}" for row in range(len(completions))],
         )
+        hearers = self.audience if training else []
+        for hearer in hearers:
+            hearer.scoring_begins()
         results = self._call_all(batch, state)
         self._deadlines.count(results)
         scored = self.read(batch, results, step=step, split="train" if training else "eval")
@@ -232,6 +254,8 @@ class Scoring:
         self._record(scored)
         if training:
             self._count(scored)
+            for hearer in hearers:
+                hearer.scored(scored, batch.completion_ids)
             self._stop_if_hopeless(step)
         return scored.scores
 
@@ -257,6 +281,7 @@ class Scoring:
             scores=scores,
             totals=totals(scores, self.weights),
             advantages=advantages(scores, self.weights, batch.groups, **self._modes),
+            weights=tuple(self.weights),
             errors=errors,
             credits=_join_credits(self.names, results, len(batch)),
             seconds={name: result.seconds for name, result in zip(self.names, results, strict=True)},
@@ -283,8 +308,7 @@ class Scoring:
         import numpy as np
 
         statistics = group_statistics(scored.scores, self.weights, scored.groups)
-        weighted = {name for name, weight in zip(self.names, self.weights, strict=True) if weight}
-        failed = [self._fatal(scored.errors.get(row, {}), weighted) for row in range(len(scored))]
+        failed = [fatal(scored, row) for row in range(len(scored))]
         self._recent.extend(failed)
         tally = self.tally
         tally.batches += 1
@@ -297,10 +321,6 @@ class Scoring:
         for index, name in enumerate(self.names):
             tally.abstained[name] += int(np.isnan(scored.scores[:, index]).sum())
             tally.seconds[name] += scored.seconds[name]  # type: ignore[assignment]
-
-    @staticmethod
-    def _fatal(errors: Mapping[str, str], weighted: set[str]) -> str | None:
-        return next((f"reward '{name}': {why}" for name, why in errors.items() if name in weighted), None)
 
     def _stop_if_hopeless(self, step: int) -> None:
         failures = [sentence for sentence in self._recent if sentence is not None]
@@ -329,6 +349,42 @@ def describe_fault(result: CallResult, row: int) -> str:
     if result.status[row] == Status.NAN:
         return "returned NaN; return None where there is no opinion"
     return f"returned {result.scores[row]:g}, which is beyond what TRL's numbers hold"
+
+
+def fatal(scored: ScoredBatch, row: int) -> str | None:
+    """Why a row is left out of its group: what went wrong in a reward that pulls; None where nothing did."""
+    errors = scored.errors.get(row, {})
+    weighted = {name for name, weight in zip(scored.names, scored.weights, strict=True) if weight}
+    return next((f"reward '{name}': {why}" for name, why in errors.items() if name in weighted), None)
+
+
+def batch_metrics(scored: ScoredBatch) -> dict[str, float]:
+    """One training batch as metrics: TRL's names where TRL has them, and ours.
+
+    `groups/highest` and `groups/lowest` are the best and the worst total of a completion.
+    """
+    import numpy as np
+
+    statistics = group_statistics(scored.scores, scored.weights, scored.groups)
+    failed = sum(fatal(scored, row) is not None for row in scored.errors)
+    metrics = {
+        "groups/zero_spread": statistics.zero_spread_share,
+        "completions/duplicates": duplicate_share(scored),
+        "rows/failed": float(failed),
+        "rows/scored": float(len(scored) - failed),
+    }
+    spreads = statistics.spread[~np.isnan(statistics.spread)]
+    metrics["groups/spread"] = float(spreads.mean()) if len(spreads) else 0.0
+    for name, values in [("", scored.totals), *zip(scored.names, scored.scores.T, strict=True)]:
+        known = values[~np.isnan(values)]
+        mean, spread = (f"rewards/{name}/mean", f"rewards/{name}/std") if name else ("reward", "reward_std")
+        if len(known):
+            metrics[mean] = float(known.mean())
+            metrics[spread] = float(known.std(ddof=1)) if len(known) > 1 else 0.0
+    if "reward" in metrics:
+        metrics["groups/highest"] = float(np.nanmax(scored.totals))
+        metrics["groups/lowest"] = float(np.nanmin(scored.totals))
+    return metrics
 
 
 def _copy(completion: Any) -> Any:

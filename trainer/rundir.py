@@ -5,8 +5,11 @@
     environment.json   versions and hardware
     metrics.jsonl      one line for each logging step
     completions/       step_00001.parquet ... a file for each generation batch, eval_... for held-out ones
-    checkpoints/       checkpoint-N
+    checkpoints/       checkpoint-N; with several stages 1-NAME/checkpoint-N, counted from the stage's own start
     stages.json        what has been done
+    diagnoses.jsonl    what the monitor told, a line each
+    evaluations.jsonl  every reward on held-out prompts, paired with the untrained model
+    samples/           a few completions of every so many steps, with scores, credits and advantages
     holdout.jsonl      the held-out rows, which the run never trained on
     adapter/           the trained LoRA adapter (model/ after full fine-tuning)
 
@@ -161,6 +164,36 @@ class RunDir:
         except UsageError:
             return True
 
+    @property
+    def diagnoses_path(self) -> Path:
+        """diagnoses.jsonl"""
+        return self.path / "diagnoses.jsonl"
+
+    @property
+    def evaluations_path(self) -> Path:
+        """evaluations.jsonl"""
+        return self.path / "evaluations.jsonl"
+
+    @property
+    def samples(self) -> Path:
+        """samples/"""
+        return self.path / "samples"
+
+    def diagnoses(self) -> list[dict[str, Any]]:
+        """The lines of diagnoses.jsonl, in the order they were told."""
+        return list(_lines(self.diagnoses_path))
+
+    def offset(self, index: int) -> int:
+        """The steps made by the stages before this one: its own step 1 is step `offset + 1` of the run."""
+        return sum(stage.step for stage in self.stages()[:index])
+
+    def checkpoints_of(self, index: int) -> Path:
+        """Where a stage keeps its checkpoints."""
+        stages = self.stages()
+        if len(stages) == 1:
+            return self.checkpoints
+        return self.checkpoints / f"{index + 1}-{slug(stages[index].name)}"
+
     def metrics(self) -> list[dict[str, Any]]:
         """The lines of metrics.jsonl in order of step, one for each step (a later line adds to and wins over
         an earlier).
@@ -177,41 +210,57 @@ class RunDir:
         """The held-out rows: prompt as the model saw prompts in training, and the other columns."""
         return list(_lines(self.holdout_path))
 
-    def whole_checkpoints(self) -> list[Path]:
-        """The checkpoints that were written to the end, lowest step first."""
+    def whole_checkpoints(self, index: int = 0) -> list[Path]:
+        """The checkpoints of a stage that were written to the end, lowest step first."""
         numbered = []
-        for path in self.checkpoints.glob("checkpoint-*"):
+        for path in self.checkpoints_of(index).glob("checkpoint-*"):
             step = checkpoint_step(path)
             if step is not None and is_whole_checkpoint(path):
                 numbered.append((step, path))
         return [path for _, path in sorted(numbered)]
 
-    def last_checkpoint(self) -> Path | None:
-        """The latest whole checkpoint, or None."""
-        whole = self.whole_checkpoints()
+    def stage_checkpoint(self, index: int) -> Path | None:
+        """The latest whole checkpoint of a stage, or None."""
+        whole = self.whole_checkpoints(index)
         return whole[-1] if whole else None
 
-    def drop_after(self, step: int) -> int:
-        """Forget metrics and completions of steps later than `step`; returns how many metric lines went.
+    def last_checkpoint(self) -> Path | None:
+        """The latest whole checkpoint of the latest stage that has one, or None."""
+        found = (self.stage_checkpoint(index) for index in reversed(range(len(self.stages()))))
+        return next((path for path in found if path is not None), None)
 
-        A resumed run makes those steps again. Checkpoints that are not whole, or later, go too.
+    def drop_after(self, step: int, index: int = 0) -> int:
+        """Forget what was recorded after `step` of the run, in stage `index`; returns how many metric lines went.
+
+        A resumed run makes those steps again. Checkpoints that are not whole, or later, or of later stages, go too.
         """
         lines = list(_lines(self.metrics_path))
         kept = [line for line in lines if line["step"] <= step]
         if self.metrics_path.exists():
-            write_whole(self.metrics_path, "".join(strict_json(line) + "\n" for line in kept))
-        for file in self.completions.glob("*.parquet"):
+            _write_lines(self.metrics_path, kept)
+        for path in (self.diagnoses_path, self.evaluations_path):
+            if path.exists():
+                _write_lines(path, [line for line in _lines(path) if line["step"] <= step])
+        for file in [*self.completions.glob("*.parquet"), *self.samples.glob("*.jsonl")]:
             number = re.match(r"(?:step|eval)_(\d+)", file.name)
             if number and int(number.group(1)) > step:
                 file.unlink()
-        for left_over in [*self.path.glob(".*.tmp"), *self.completions.glob(".*.tmp")]:
+        for left_over in [
+            *self.path.glob(".*.tmp"),
+            *self.completions.glob(".*.tmp"),
+            *self.samples.glob(".*.tmp"),
+        ]:
             left_over.unlink()  # of a write that a kill cut short
-        whole = set(self.whole_checkpoints())
-        for path in self.checkpoints.glob("*"):
-            number_of = checkpoint_step(path)
-            if path.is_dir() and (path not in whole or (number_of is not None and number_of > step)):
-                shutil.rmtree(path)
+        for later in range(index, len(self.stages())):
+            self._drop_checkpoints(later, step - self.offset(index) if later == index else 0)
         return len(lines) - len(kept)
+
+    def _drop_checkpoints(self, index: int, step: int) -> None:
+        whole = set(self.whole_checkpoints(index))
+        for path in self.checkpoints_of(index).glob("*"):
+            number = checkpoint_step(path)
+            if path.is_dir() and (path not in whole or (number is not None and number > step)):
+                shutil.rmtree(path)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -241,7 +290,7 @@ def is_whole_checkpoint(path: Path) -> bool:
 
     `trainer_state.json` is written after weights, optimizer and random state, so one that parses and names
     the right step vouches for the rest; where our own record of file sizes stands beside it, the sizes have
-    to agree too.
+    to agree too. A checkpoint of weights that are not finite is no use to anybody and does not count.
     """
     try:
         state = json.loads((path / CHECKPOINT_STATE).read_text(encoding="utf-8"))
@@ -249,21 +298,26 @@ def is_whole_checkpoint(path: Path) -> bool:
             return False
         record = path / CHECKPOINT_RECORD
         if record.exists():
-            sizes: dict[str, int] = json.loads(record.read_text(encoding="utf-8"))["sizes"]
-            return all((path / name).stat().st_size == size for name, size in sizes.items())
+            content = json.loads(record.read_text(encoding="utf-8"))
+            sizes: dict[str, int] = content["sizes"]
+            right = all((path / name).stat().st_size == size for name, size in sizes.items())
+            return bool(content.get("finite", True)) and right
         return any(path.glob("*.safetensors")) or any(path.glob("*.bin"))
     except (OSError, ValueError, AttributeError, KeyError, TypeError):
         return False
 
 
-def record_checkpoint(path: Path) -> None:
-    """Write down the size of every file of a finished checkpoint, so that later damage is seen."""
+def record_checkpoint(path: Path, *, finite: bool = True) -> None:
+    """Write down the size of every file of a finished checkpoint, so that later damage is seen.
+
+    `finite` says whether its weights are all finite.
+    """
     sizes = {
         str(file.relative_to(path)): file.stat().st_size
         for file in sorted(path.rglob("*"))
         if file.is_file() and file.name != CHECKPOINT_RECORD
     }
-    write_json(path / CHECKPOINT_RECORD, {"sizes": sizes})
+    write_json(path / CHECKPOINT_RECORD, {"sizes": sizes, "finite": finite})
 
 
 def choose_run_folder(root: Path, name: str, asked: Path | None) -> Path:
@@ -368,6 +422,10 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from error
+
+
+def _write_lines(path: Path, lines: list[dict[str, Any]]) -> None:
+    write_whole(path, "".join(strict_json(line) + "\n" for line in lines))
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -6,11 +6,13 @@ seal, fingerprints, threads) stands in `run.json`.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shlex
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +28,8 @@ from trainer.rundir import RunDir, Stage, read_json, strict_json, write_json
 from trainer.settings import Settings
 
 FACTS = "run.json"
+OF_A_STAGE = ("name", "rewards", "weights", "where", "until")
+"""What a stage's table has besides settings."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +60,9 @@ class RunFacts:
     command: str
 
     @classmethod
-    def of(cls, job: Job, request: Request, *, model: Path, threads: int) -> RunFacts:
-        """The facts of a job about to start with the model in the folder `model`."""
+    def of(cls, jobs: Sequence[Job], request: Request, *, model: Path, threads: int) -> RunFacts:
+        """The facts of the jobs about to start with the model in the folder `model`."""
+        job = jobs[0]
         path = Path(request.target.partition("::")[0]).expanduser()
         suffix = request.target[len(request.target.partition("::")[0]) :]
         return cls(
@@ -68,18 +73,25 @@ class RunFacts:
             device=job.settings.device,
             threads=threads,
             fingerprint=job.description.fingerprint,
-            data_fingerprint=job.data.fingerprint,
+            data_fingerprint=data_fingerprint(jobs),
             sealed=job.seal.holds,
             allow_unsealed=request.allow_unsealed,
             unsealed_because=job.seal.problems,
             evidence=job.seal.seal.strength if job.seal.seal else None,
-            max_steps=job.plan.max_steps,
-            train_prompts=len(job.data.train),
+            max_steps=sum(one.plan.max_steps for one in jobs),
+            train_prompts=max(len(one.data.train) for one in jobs),
             holdout_prompts=len(job.data.holdout),
-            notes=job.settings.notes,
+            notes=tuple(dict.fromkeys(note for one in jobs for note in one.settings.notes)),
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             command=shlex.join(["python", "-P", "-m", "trainer", *sys.argv[1:]]),
         )
+
+
+def data_fingerprint(jobs: Sequence[Job]) -> str:
+    """32 hex digits over the rows of every stage and their split."""
+    if len(jobs) == 1:
+        return jobs[0].data.fingerprint
+    return hashlib.sha256("".join(job.data.fingerprint for job in jobs).encode()).hexdigest()[:32]
 
 
 def read_facts(run: RunDir) -> RunFacts:
@@ -101,7 +113,7 @@ def read_facts(run: RunDir) -> RunFacts:
         raise UsageError(f"{run.path / FACTS} lacks a part or has one too many: {error}") from error
 
 
-def create_run(folder: Path, job: Job, facts: RunFacts) -> RunDir:
+def create_run(folder: Path, jobs: Sequence[Job], facts: RunFacts) -> RunDir:
     """Make the run folder, whole or not at all.
 
     Raises:
@@ -115,7 +127,7 @@ def create_run(folder: Path, job: Job, facts: RunFacts) -> RunDir:
             f"the run folder {folder} cannot be made: {error.strerror}; give another --run"
         ) from error
     try:
-        _fill(RunDir(temporary), folder, job, facts)
+        _fill(RunDir(temporary), folder, jobs, facts)
         temporary.chmod(0o755)
         if folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()
@@ -129,8 +141,9 @@ def create_run(folder: Path, job: Job, facts: RunFacts) -> RunDir:
     return RunDir(folder.resolve())
 
 
-def _fill(run: RunDir, final: Path, job: Job, facts: RunFacts) -> None:
-    run.manifest_path.write_text(tomlkit.dumps(resolved_manifest(job, final)), encoding="utf-8")
+def _fill(run: RunDir, final: Path, jobs: Sequence[Job], facts: RunFacts) -> None:
+    job = jobs[0]
+    run.manifest_path.write_text(tomlkit.dumps(resolved_manifest(jobs, final)), encoding="utf-8")
     if job.seal.holds:
         shutil.copyfile(job.seal.path, run.seal_path)
     write_json(run.path / FACTS, asdict(facts))
@@ -140,7 +153,7 @@ def _fill(run: RunDir, final: Path, job: Job, facts: RunFacts) -> None:
         "base_fingerprint": fingerprint_weights(facts.model_path),  # the merge is refused on any other base
     }
     write_json(run.path / "environment.json", environment)
-    run.write_stages([Stage(job.stage, tuple(job.rewards), job.plan.max_steps)])
+    run.write_stages([Stage(one.stage, tuple(one.rewards), one.plan.max_steps) for one in jobs])
     run.holdout_path.write_text(
         "".join(strict_json(row) + "\n" for row in job.data.holdout), encoding="utf-8"
     )
@@ -149,8 +162,12 @@ def _fill(run: RunDir, final: Path, job: Job, facts: RunFacts) -> None:
     run.checkpoints.mkdir()
 
 
-def resolved_manifest(job: Job, folder: Path) -> dict[str, Any]:
-    """The manifest that gives this run again, every setting as resolved, paths seen from `folder`."""
+def resolved_manifest(jobs: Sequence[Job], folder: Path) -> dict[str, Any]:
+    """The manifest that gives this run again, every setting as resolved, paths seen from `folder`.
+
+    `[train]` has what all stages share, each stage the rest of its own.
+    """
+    job = jobs[0]
     manifest = job.manifest
     settings: dict[str, Any] = {
         "name": job.description.name,
@@ -163,8 +180,16 @@ def resolved_manifest(job: Job, folder: Path) -> dict[str, Any]:
     source = (job.root / Path(job.data_settings.train).expanduser()).resolve()
     data = job.data_settings.model_dump(mode="json")
     data["train"] = _seen_from(folder, source) if source.exists() else job.data_settings.train
-    train = job.settings.to_manifest()
-    train["stage"] = [{"name": job.stage, "rewards": list(job.rewards), "max_steps": job.plan.max_steps}]
+    tables = [_without_none(one.settings.to_manifest()) for one in jobs]
+    train = {
+        key: value
+        for key, value in tables[0].items()
+        if all(key in table and table[key] == value for table in tables)
+    }
+    train["stage"] = [
+        {**_stage_table(one), **{key: value for key, value in table.items() if key not in train}}
+        for one, table in zip(jobs, tables, strict=True)
+    ]
     table: dict[str, Any] = {
         "set": settings,
         "reward": [_entry(job, index, folder) for index in range(len(job.description.rewards))],
@@ -175,11 +200,28 @@ def resolved_manifest(job: Job, folder: Path) -> dict[str, Any]:
     return dict(_without_none(table))
 
 
-def settings_of(run: RunDir, facts: RunFacts) -> Settings:
-    """The settings a run was started under, exactly: no preset is looked up again."""
+def _stage_table(job: Job) -> dict[str, Any]:
+    table: dict[str, Any] = {"name": job.stage, "rewards": list(job.rewards), "max_steps": job.plan.max_steps}
+    if job.until is not None:
+        table["until"] = job.until.model_dump(mode="json", exclude_none=True)
+    return {
+        **table,
+        **{key: dict(value) for key, value in (("weights", job.weights), ("where", job.where)) if value},
+    }
+
+
+def settings_of(run: RunDir, facts: RunFacts) -> tuple[Settings, ...]:
+    """The settings every stage of a run was started under, exactly: no preset is looked up again."""
     table = dict(run.manifest()["train"])
-    table.pop("stage", None)
-    return Settings.from_manifest(table, device=facts.device, notes=facts.notes)
+    stages = table.pop("stage")
+    return tuple(
+        Settings.from_manifest(
+            {**table, **{key: value for key, value in stage.items() if key not in OF_A_STAGE}},
+            device=facts.device,
+            notes=facts.notes,
+        )
+        for stage in stages
+    )
 
 
 def _entry(job: Job, index: int, folder: Path) -> dict[str, Any]:

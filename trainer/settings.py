@@ -20,6 +20,7 @@ from rewards.manifest import Stage, TrainSettings, explain_validation
 from rewards.targets import did_you_mean
 from trainer.plan import batching, check_evaluation
 from trainer.presets import ALL_LINEAR, TOY, find_preset
+from trainer.thresholds import Thresholds
 
 Device = Literal["cpu", "cuda", "mps"]
 
@@ -102,6 +103,10 @@ class Own(BaseModel):
     run stops when more than this share of the last `failure_window` completions could not be scored.
     `threads`: CPU threads (0: chosen by the machine's load). `dtype`: of the weights; `attention`:
     implementation; auto = by the device. `shuffle`: whether training prompts are shuffled.
+    `monitor`: where the monitor draws its lines. `halt`: what it stops the run for; true = the usual four.
+    `kl_every`: steps between measurements of the distance from the starting model where beta is 0 (0: never).
+    `samples_every`: steps between samples put aside (0: none). `held_out_every`: steps between evaluations on
+    `held_out_prompts` held-out prompts (0: none).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -113,6 +118,17 @@ class Own(BaseModel):
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     attention: str = "auto"
     shuffle: bool = True
+    monitor: Thresholds = Thresholds()
+    halt: bool | tuple[str, ...] = False
+    kl_every: int = Field(10, ge=0)
+    samples_every: int = Field(50, ge=0)
+    held_out_every: int = Field(0, ge=0)
+    held_out_prompts: int = Field(16, ge=1)
+
+    @field_validator("halt", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else value
 
 
 class Settings(BaseModel):
@@ -139,6 +155,7 @@ class Settings(BaseModel):
         table: dict[str, Any] = {"preset": self.preset, "model": self.model}
         table["lora"] = self.lora.model_dump(mode="json") if self.lora else False
         own = self.own.model_dump(mode="json")
+        own["monitor"] = self.own.monitor.model_dump(mode="json", exclude_defaults=True) or None
         table.update({name: value for name, value in {**own, **self.trl}.items() if value is not None})
         return table
 
@@ -218,6 +235,10 @@ def resolve(
         raise UsageError("no model is named: give --model (toy needs no download), or model = ... in [train]")
     given = train.settings
     staged = dict(stage.settings) if stage else {}
+    for name in ("model", "lora", "preset"):
+        if name in staged:
+            name_of = stage.name if stage else ""
+            raise UsageError(f"stage '{name_of}': {name} cannot change within a run; put it in [train]")
     if stage and stage.max_steps is not None:
         staged["max_steps"] = stage.max_steps
     toy_last = chosen == "toy" and train.model != "toy"
@@ -227,8 +248,11 @@ def resolve(
     notes = list(preset.notes) if preset.name != "cpu" else []
     if toy_last:
         notes.append("the toy model trains under its own batch, learning rate and LoRA, not the manifest's")
-    plain_sets = {key: value for key, value in sets.items() if not key.startswith("lora")}
+    plain_sets = {key: value for key, value in sets.items() if not key.startswith(("lora", "monitor."))}
     merged = _merge([*(translate(layer, notes) for layer in layers), translate(plain_sets, notes)])
+    lines = {key.removeprefix("monitor."): sets[key] for key in sets if key.startswith("monitor.")}
+    if lines:
+        merged["monitor"] = {**(merged.get("monitor") or {}), **lines}
     lora = _lora(train.lora, preset.lora, sets, toy=chosen == "toy", toy_last=toy_last)
     merged.setdefault("max_prompt_length", preset.max_prompt_length if chosen != "toy" else None)
     own = _own({name: merged.pop(name) for name in Own.model_fields if name in merged})
@@ -331,7 +355,7 @@ def _explain(error: ValidationError, model: type[BaseModel]) -> str:
     problem = error.errors()[0]
     if problem["type"] == "extra_forbidden":
         key = str(problem["loc"][-1])
-        known = list(model.model_fields)
+        known = list((Thresholds if "monitor" in problem["loc"][:-1] else model).model_fields)
         return f"there is no setting '{key}'{did_you_mean(key, known)}; known: {', '.join(known)}"
     return explain_validation(error)
 

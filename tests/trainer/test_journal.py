@@ -55,12 +55,12 @@ def test_the_totals_at_the_end_are_no_line_of_their_own(journal: Journal) -> Non
     assert journal.summary == {"train_runtime": 3.0, "train_loss": 0.1}
 
 
-def test_a_signal_stops_the_run_at_the_end_of_its_window(journal: Journal) -> None:
+def test_a_signal_asks_the_run_to_stop_at_the_end_of_its_window(journal: Journal) -> None:
     before = signal.getsignal(signal.SIGTERM)
     with journal.listening():
-        assert not journal.may_stop(2)
+        assert journal.stopping is None
         os.kill(os.getpid(), signal.SIGTERM)
-        assert (journal.may_stop(3), journal.may_stop(4)) == (False, True)
+        assert (journal.may_save(3), journal.may_save(4)) == (False, True)
         assert journal.stopping == "SIGTERM"
     assert signal.getsignal(signal.SIGTERM) is before
 

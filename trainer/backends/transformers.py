@@ -23,17 +23,29 @@ class Policy:
     attention: str | None
 
 
-def load_policy(folder: Path, settings: Settings, tokenizer: Any | None = None) -> Policy:
+def load_policy(
+    folder: Path, settings: Settings, tokenizer: Any | None = None, *, start: Path | None = None
+) -> Policy:
     """Load the model of `folder` for training under `settings`.
+
+    `start` is a checkpoint whose weights it goes on from: its adapter is put on the model and trained further (TRL
+    takes no second one beside it, so `peft_config` is None then); after full fine-tuning its weights take the model's
+    place.
 
     Raises:
         UsageError: the folder cannot be loaded.
     """
     dtype = weights_dtype(settings)
     attention = attention_implementation(settings)
-    model = load_model(folder, dtype=dtype, attention=attention)
+    whole = start is not None and not settings.lora
+    model = load_model(start if start is not None and whole else folder, dtype=dtype, attention=attention)
     policy_tokenizer = tokenizer if tokenizer is not None else policy_tokenizer_of(folder)
     peft_config = build_peft_config(settings.lora) if settings.lora else None
+    if start is not None and settings.lora:
+        from peft import PeftModel
+
+        model = PeftModel.from_pretrained(model, start, is_trainable=True)
+        peft_config = None
     return Policy(model, policy_tokenizer, peft_config, dtype, attention)
 
 

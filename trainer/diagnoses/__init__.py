@@ -5,7 +5,7 @@ from __future__ import annotations
 from trainer.diagnoses.clipping import clipping
 from trainer.diagnoses.component_divergence import component_divergence
 from trainer.diagnoses.course import Course, Facts
-from trainer.diagnoses.diagnosis import Diagnosis, Rule, Thresholds
+from trainer.diagnoses.diagnosis import Diagnosis, Rule
 from trainer.diagnoses.entropy import entropy
 from trainer.diagnoses.failed_rows import failed_rows
 from trainer.diagnoses.format_ignored import format_ignored
@@ -22,6 +22,7 @@ from trainer.diagnoses.saturated import saturated
 from trainer.diagnoses.slow_step import slow_step
 from trainer.diagnoses.stuck import stuck
 from trainer.diagnoses.truncation import truncation
+from trainer.thresholds import Thresholds
 
 RULES: dict[str, Rule] = {
     "non-finite": non_finite,

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainer.diagnoses.course import Course
-from trainer.diagnoses.diagnosis import Diagnosis, Thresholds
+from trainer.diagnoses.diagnosis import Diagnosis
+from trainer.thresholds import Thresholds
 
 
 def clipping(course: Course, thresholds: Thresholds) -> Iterator[Diagnosis]:

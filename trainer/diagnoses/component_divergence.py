@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainer.diagnoses.course import Course
-from trainer.diagnoses.diagnosis import Diagnosis, Severity, Thresholds
+from trainer.diagnoses.diagnosis import Diagnosis, Severity
+from trainer.thresholds import Thresholds
 
 LEAST_STEPS, LEAST_POINTS, SHARE = 40, 8, 0.2
 MINOR = {"format", "length", "style", "diversity"}

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainer.diagnoses.course import Course
-from trainer.diagnoses.diagnosis import Diagnosis, Thresholds
+from trainer.diagnoses.diagnosis import Diagnosis
+from trainer.thresholds import Thresholds
 
 LEAST_STEPS, RARELY = 20, 0.05
 

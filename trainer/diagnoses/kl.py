@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainer.diagnoses.course import Course, Series
-from trainer.diagnoses.diagnosis import Diagnosis, Severity, Thresholds
+from trainer.diagnoses.diagnosis import Diagnosis, Severity
+from trainer.thresholds import Thresholds
 
 KL = ("kl", "policy/kl")
 NOTEWORTHY = 0.1

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from trainer.diagnoses.course import Course, Series
-from trainer.diagnoses.diagnosis import Diagnosis, Thresholds
+from trainer.diagnoses.diagnosis import Diagnosis
+from trainer.thresholds import Thresholds
 
 LENGTH = ("completions/mean_length",)
 TURNING = 1.2

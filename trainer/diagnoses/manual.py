@@ -5,13 +5,13 @@ from __future__ import annotations
 import importlib
 
 from trainer.diagnoses import RULES
-from trainer.diagnoses.diagnosis import Thresholds
+from trainer.thresholds import Thresholds
 
 HEAD = """# Diagnoses of a run
 
 What the monitor looks for while a run goes on. A finding is told when it appears and when it gets worse, stands in
-`diagnoses.jsonl` of the run folder, and is shown by `reward-workbench watch`. Nothing stops a run unless `halt` asks for
-it (`--set halt=true`: for non-finite numbers, a critical KL, full truncation, or two windows without signal).
+`diagnoses.jsonl` of the run folder, and is shown by `reward-workbench watch`. Nothing stops a run unless `halt` asks
+for it (`--set halt=true`: for non-finite numbers, a critical KL, full truncation, or two windows without signal).
 
 Written by `make docs` from the files under `trainer/diagnoses/`; how well they do is measured in
 [monitor-proof.md](monitor-proof.md).

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainer.diagnoses.course import Course
-from trainer.diagnoses.diagnosis import Diagnosis, Thresholds
+from trainer.diagnoses.diagnosis import Diagnosis
 from trainer.diagnoses.entropy import entropy_ratio
 from trainer.diagnoses.no_signal import ZERO_SPREAD
+from trainer.thresholds import Thresholds
 
 
 def mode_collapse(course: Course, thresholds: Thresholds) -> Iterator[Diagnosis]:

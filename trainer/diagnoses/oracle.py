@@ -12,7 +12,8 @@ from collections.abc import Iterator
 
 from trainer.diagnoses.component_divergence import LEAST_POINTS, LEAST_STEPS, MINOR, SHARE
 from trainer.diagnoses.course import Course
-from trainer.diagnoses.diagnosis import Diagnosis, Thresholds
+from trainer.diagnoses.diagnosis import Diagnosis
+from trainer.thresholds import Thresholds
 
 
 def oracle(course: Course, thresholds: Thresholds) -> Iterator[Diagnosis]:

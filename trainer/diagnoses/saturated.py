@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainer.diagnoses.course import Course
-from trainer.diagnoses.diagnosis import Diagnosis, Thresholds
+from trainer.diagnoses.diagnosis import Diagnosis
 from trainer.diagnoses.no_signal import ZERO_SPREAD
+from trainer.thresholds import Thresholds
 
 
 def saturated(course: Course, thresholds: Thresholds) -> Iterator[Diagnosis]:

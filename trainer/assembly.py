@@ -1,0 +1,86 @@
+"""The parts of one stage put together: rewards, scoring, TRL's trainer. All of it through their arguments alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rewards.errors import ShortfallError
+from rewards.running import Crew
+from trainer.backends.transformers import Policy
+from trainer.completions import Recorder
+from trainer.data import order, to_dataset
+from trainer.job import Job
+from trainer.journal import Progress
+from trainer.rewarding import Scoring, bind
+from trainer.settings import build_config
+
+
+def crew_of(job: Job) -> Crew:
+    """Processes with the job's rewards loaded.
+
+    Raises:
+        ShortfallError: the code changed since the job was prepared.
+    """
+    crew = Crew(job.description.target, job.rewards)
+    if crew.description.fingerprint != job.description.fingerprint:
+        crew.close()
+        raise ShortfallError(
+            f"the reward set {job.description.target} changed while the run started; start again"
+        )
+    return crew
+
+
+def scoring_of(job: Job, crew: Crew, recorder: Recorder, progress: Progress, *, offset: int = 0) -> Scoring:
+    """The job's rewards as TRL will call them, carried out by `crew`, recorded by `recorder`."""
+    return Scoring(
+        bind(job.description, job.rewards, job.weights),
+        crew.call_all,
+        group=job.sizes.group,
+        eval_group=job.settings.trl.get("num_generations_eval"),
+        aggregation=job.description.aggregation,
+        scale_rewards=job.description.scale_rewards,
+        record=recorder,
+        printed=lambda text: progress.say(text.rstrip("\n")),
+        warn=progress.say,
+        failure_share=job.settings.own.failure_share,
+        failure_window=max(job.settings.own.failure_window, job.sizes.rows),
+        offset=offset,
+    )
+
+
+def build_trainer(
+    folder: Path, job: Job, policy: Policy, scoring: Scoring, callbacks: list[Any], *, index: int = 0
+) -> Any:
+    """TRL's GRPOTrainer of a job, writing its checkpoints to `folder`; `index` is the stage's."""
+    from transformers import PrinterCallback
+    from trl import GRPOTrainer
+
+    own = job.settings.own
+    seed = job.settings.seed + index  # a later stage sees the prompts in another order
+    indices = order(len(job.data.train), job.plan.prompts_needed, seed=seed, shuffle=own.shuffle)
+    evaluates = str(job.settings.trl.get("eval_strategy", "no")) != "no"
+    config = build_config(
+        job.settings,
+        str(folder),
+        max_steps=job.plan.max_steps,
+        num_train_epochs=1,
+        seed=seed,
+        shuffle_dataset=False,
+        reward_weights=list(scoring.weights),
+        scale_rewards=job.description.scale_rewards,
+        multi_objective_aggregation=job.description.aggregation,
+    )
+    trainer = GRPOTrainer(
+        model=policy.model,
+        reward_funcs=scoring.functions(),
+        args=config,
+        train_dataset=to_dataset(job.data.train, indices),
+        eval_dataset=to_dataset(job.data.holdout) if evaluates and job.data.holdout else None,
+        processing_class=policy.tokenizer,
+        peft_config=policy.peft_config,
+        callbacks=callbacks,
+    )
+    trainer.remove_callback(PrinterCallback)
+    scoring.is_training = lambda: bool(trainer.model.training)
+    return trainer

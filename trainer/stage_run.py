@@ -1,0 +1,223 @@
+"""One stage of a run, from top to bottom: rewards, policy, what listens, steps."""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rewards.errors import ShortfallError
+from rewards.running import Crew
+from trainer.assembly import build_trainer, crew_of, scoring_of
+from trainer.backends.transformers import load_policy
+from trainer.callback import as_callback
+from trainer.completions import Recorder
+from trainer.diagnoses import out_of_memory
+from trainer.distance import Distance
+from trainer.environment import use_threads
+from trainer.evaluation import HeldOut
+from trainer.generation import end_tokens
+from trainer.held_out import prompt_key
+from trainer.job import Job
+from trainer.journal import Journal, Progress, say
+from trainer.listener import Listener, restore_states
+from trainer.live import LiveMonitor, facts_of
+from trainer.rewarding import Scoring
+from trainer.rundir import RunDir, checkpoint_step
+from trainer.runfiles import RunFacts
+from trainer.samples import Samples
+from trainer.stages import Ending, beginning_of
+from trainer.weights import AdaptiveWeights
+
+
+@dataclass(frozen=True)
+class StageOutcome:
+    """How a stage ended: the step it reached, and why if not by making all its steps.
+
+    `done` is False where it is to be gone on with (`signal`: the one that stopped it).
+    """
+
+    step: int
+    done: bool
+    reason: str | None = None
+    signal: str | None = None
+    summary: dict[str, Any] = field(default_factory=dict)
+
+
+def run_stage(run: RunDir, index: int, job: Job, facts: RunFacts, tokenizer: Any) -> StageOutcome:
+    """Make the steps of a stage that are left.
+
+    Raises:
+        ShortfallError: out of memory or disk, or too many completions could not be scored.
+    """
+    checkpoint = run.stage_checkpoint(index)
+    done = (checkpoint_step(checkpoint) if checkpoint else 0) or 0
+    if done >= job.plan.max_steps:
+        return StageOutcome(done, done=True)
+    ending = _ending(run, index, job)
+    if ending.already_met(run.offset(index) + done):
+        return StageOutcome(done, done=True, reason="its until was reached")
+    with crew_of(job) as crew:
+        return _Stage(run, index, job, facts, tokenizer, crew, checkpoint, ending).go()
+
+
+def _ending(run: RunDir, index: int, job: Job) -> Ending:
+    offset = run.offset(index)
+    lines = [line for line in run.metrics() if line["step"] > offset]
+    return Ending(job.until, lines, window=job.sizes.window, offset=offset)
+
+
+class _Stage:
+    """The parts of a stage while it runs."""
+
+    def __init__(
+        self,
+        run: RunDir,
+        index: int,
+        job: Job,
+        facts: RunFacts,
+        tokenizer: Any,
+        crew: Crew,
+        checkpoint: Path | None,
+        ending: Ending,
+    ) -> None:
+        self.run, self.index, self.job, self.checkpoint = run, index, job, checkpoint
+        self.name = job.stage if len(run.stages()) > 1 else None
+        self.offset = run.offset(index)
+        use_threads(facts.threads)
+        say(f"loading {job.settings.model} on {job.settings.device}, {facts.threads} CPU threads")
+        self.policy = load_policy(
+            Path(facts.model_path), job.settings, tokenizer, start=beginning_of(run, index)
+        )
+        done = (checkpoint_step(checkpoint) if checkpoint else 0) or 0
+        self.progress = Progress(job.plan.max_steps, done)
+        self.recorder = Recorder(run.completions)
+        self.scoring = scoring_of(job, crew, self.recorder, self.progress, offset=self.offset)
+        self.monitor = self._monitor()
+        self.ending = ending
+        self.listeners = self._listeners()
+        self.scoring.audience.extend(self.listeners)
+        self.journal = Journal(
+            run,
+            total=job.plan.max_steps,
+            window=job.sizes.window,
+            names=self.scoring.names,
+            extra=self.scoring.drain,
+            flush=self.recorder.flush,
+            progress=self.progress,
+            index=index,
+            offset=self.offset,
+            stage=self.name,
+        )
+        self.callback = as_callback(self.journal, self.listeners)
+
+    def go(self) -> StageOutcome:
+        """Build TRL's trainer, train, say how it ended."""
+        job = self.job
+        trainer = build_trainer(
+            self.run.checkpoints_of(self.index),
+            job,
+            self.policy,
+            self.scoring,
+            [self.callback],
+            index=self.index,
+        )
+        self._set_weights = _weight_setter(trainer, self.scoring)
+        try:
+            if self.checkpoint is not None:
+                restore_states(self.listeners, self.checkpoint)
+            self.journal.begin()
+            for listener in self.listeners:
+                listener.begin(trainer)
+            with self.journal.listening():
+                trainer.train(resume_from_checkpoint=str(self.checkpoint) if self.checkpoint else None)
+        except _out_of_memory() as error:
+            raise self._memory_was_full(trainer, error) from error
+        except OSError as error:
+            raise ShortfallError(f"stopped at step {self._step(trainer) + 1}: {error}") from error
+        finally:
+            self.journal.end()
+            for listener in self.listeners:
+                listener.end()
+            self.recorder.close()
+        return self._outcome(int(trainer.state.global_step))
+
+    def _outcome(self, step: int) -> StageOutcome:
+        summary = self.journal.summary
+        if step >= self.job.plan.max_steps:
+            return StageOutcome(step, done=True, summary=summary)
+        if self.ending.met and self.callback.reason == self.ending.reason_to_stop():
+            return StageOutcome(step, done=True, reason=self.callback.reason, summary=summary)
+        reason = self.callback.reason or f"stopped by {self.journal.stopping or 'its settings'}"
+        return StageOutcome(step, done=False, reason=reason, signal=self.journal.stopping, summary=summary)
+
+    def _monitor(self) -> LiveMonitor:
+        own, trl = self.job.settings.own, self.job.settings.trl
+        tokenizer = self.policy.tokenizer
+        return LiveMonitor(
+            facts_of(self.scoring.bound, total_steps=self.job.plan.max_steps, trl=trl),
+            self.run.diagnoses_path,
+            thresholds=own.monitor,
+            halt=own.halt,
+            offset=self.offset,
+            stage=self.name,
+            ends=[*end_tokens(self.policy.model, tokenizer), tokenizer.pad_token_id],
+            say=self.progress.say,
+        )
+
+    def _listeners(self) -> list[Listener]:
+        job, own = self.job, self.job.settings.own
+        listeners: list[Listener] = [self.monitor]
+        if any(one.entry.adaptive for one in self.scoring.bound):
+            listeners.append(AdaptiveWeights(self.scoring.bound, lambda weights: self._set_weights(weights)))
+        if own.samples_every:
+            listeners.append(Samples(self.run.samples, own.samples_every, offset=self.offset))
+        if own.kl_every and not job.settings.trl.get("beta") and job.settings.lora:
+            listeners.append(Distance(self.policy.tokenizer, own.kl_every))
+        rows = list({prompt_key(row["prompt"]): row for row in self.run.holdout()}.values())
+        if own.held_out_every and rows:
+            listeners.append(
+                HeldOut(
+                    self.run.path,
+                    rows[: own.held_out_prompts],
+                    self.scoring,
+                    self.policy.tokenizer,
+                    every=own.held_out_every,
+                    last=self.offset + job.plan.max_steps,
+                    length=int(job.settings.trl.get("max_completion_length") or 256),
+                    seed=job.settings.seed,
+                    stage=self.name,
+                )
+            )
+        return [*listeners, self.ending]
+
+    def _step(self, trainer: Any) -> int:
+        return self.offset + int(trainer.state.global_step)
+
+    def _memory_was_full(self, trainer: Any, error: BaseException) -> ShortfallError:
+        phase = self.monitor.clock.phase
+        diagnosis = out_of_memory(self.job.settings.trl, None if phase == "rewards" else phase)
+        step = self._step(trainer) + 1
+        self.monitor.begin(trainer)  # its file was closed on the way out
+        self.monitor.tell(step, diagnosis)
+        self.monitor.end()
+        gc.collect()
+        return ShortfallError(f"out of memory at step {step}: {diagnosis.seen}; {diagnosis.advice}")
+
+
+def _weight_setter(trainer: Any, scoring: Scoring) -> Any:
+    """What changes TRL's weights and, with them, the totals and advantages of the record."""
+    import torch
+
+    def apply(weights: list[float]) -> None:
+        scoring.weights = list(weights)
+        trainer.reward_weights = torch.tensor(weights, dtype=torch.float32)
+
+    return apply
+
+
+def _out_of_memory() -> tuple[type[BaseException], ...]:
+    import torch
+
+    return (torch.OutOfMemoryError, MemoryError)
