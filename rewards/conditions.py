@@ -8,6 +8,7 @@ abstaining that leaves TRL's advantages unbiased.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -61,4 +62,4 @@ def _spread(result: CallResult, rows: list[int], total: int) -> CallResult:
         for row, named in zip(rows, result.credits, strict=True):
             credits[row] = named
     errors = {rows[row]: why for row, why in result.errors.items()}
-    return CallResult(scores, status, errors, extra, result.metrics, result.seconds, result.printed, credits)
+    return replace(result, scores=scores, status=status, errors=errors, extra=extra, credits=credits)

@@ -103,7 +103,7 @@ class CallResult:
     `scores` is (n,) float64, NaN where there is no number (an infinity is kept); `status` is (n,) uint8 of
     `Status`; `errors` maps a row to its sentence; `extra` and `metrics` hold what went to `log_extra` and
     `log_metric`; `printed` is what the call wrote to standard output and error; `credits` has the named
-    credits of each row where they were recorded.
+    credits of each row where they were recorded; `notes` are sentences that a reader of the scores has to know.
     """
 
     scores: NDArray[np.float64]
@@ -114,6 +114,7 @@ class CallResult:
     seconds: float = 0.0
     printed: str = ""
     credits: list[list[dict[str, Any]]] | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -498,55 +499,6 @@ def _as_number(value: Any) -> tuple[float | None, str]:
         return None, f"score of type {type(value).__name__} is not a number: {error}"
 
 
-def call_rows_apart(
-    function: Reward,
-    batch: Batch,
-    *,
-    scope: str = "row",
-    params: Mapping[str, Any] | None = None,
-    trainer_state: Any = None,
-    record_credits: bool = False,
-) -> CallResult:
-    """Like `call`, but a call that raises is repeated in halves until only the failing rows fail.
-
-    With `scope="group"` the halves keep groups whole, so the rows of the failing group fail together.
-    `seconds` is the time of all calls made.
-    """
-    options: dict[str, Any] = {
-        "params": params,
-        "trainer_state": trainer_state,
-        "record_credits": record_credits,
-    }
-    whole = call(function, batch, **options)
-    units = _units(batch, scope)
-    if len(units) < 2 or not _all_raised(whole):
-        return whole
-    parts: list[tuple[list[int], CallResult]] = []
-    pending = [units[len(units) // 2 :], units[: len(units) // 2]]
-    while pending:
-        half = pending.pop()
-        indices = [row for unit in half for row in unit]
-        result = call(function, batch.rows(indices), **options)
-        if len(half) > 1 and _all_raised(result):
-            pending += [half[len(half) // 2 :], half[: len(half) // 2]]
-        else:
-            parts.append((indices, result))
-    return merge_results(len(batch), parts, printed=whole.printed, seconds=whole.seconds)
-
-
-def _all_raised(result: CallResult) -> bool:
-    return len(result.status) > 0 and bool((result.status == Status.RAISED).all())
-
-
-def _units(batch: Batch, scope: str) -> list[list[int]]:
-    if scope != "group" or not batch.groups:
-        return [[row] for row in range(len(batch))]
-    units: dict[str, list[int]] = {}
-    for row, group in enumerate(batch.groups):
-        units.setdefault(group, []).append(row)
-    return list(units.values())
-
-
 def merge_results(
     rows: int, parts: Iterable[tuple[list[int], CallResult]], *, printed: str = "", seconds: float = 0.0
 ) -> CallResult:
@@ -559,6 +511,7 @@ def merge_results(
     extra: dict[str, list[Any]] = {}
     metrics: dict[str, list[float]] = {}
     named: list[list[dict[str, Any]]] = [[] for _ in range(rows)]
+    notes: dict[str, None] = {}
     recorded = False
     for indices, part in parts:
         scores[indices] = part.scores
@@ -576,6 +529,7 @@ def merge_results(
             recorded = True
         printed += part.printed
         seconds += part.seconds
+        notes.update(dict.fromkeys(part.notes))
     return CallResult(
         scores,
         status,
@@ -585,4 +539,5 @@ def merge_results(
         seconds,
         printed,
         named if recorded else None,
+        tuple(notes),
     )

@@ -220,6 +220,7 @@ def _table(
         for rows, result in zip(calls, results[name], strict=True):
             scores[rows, column], status[rows, column] = result.scores, result.status
             errors.update({(rows[row], name): why for row, why in result.errors.items()})
+            notes = [*notes, *(f"reward '{name}': {note}" for note in result.notes)]
             for label, values in result.extra.items():
                 if len(values) == len(rows):
                     target = extra.setdefault(label, [None] * len(samples))

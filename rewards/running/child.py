@@ -12,12 +12,15 @@ import os
 import resource
 import socket
 import sys
+import types
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from rewards.conditions import call_where
-from rewards.contract import Batch, CallResult, TrainerState, call_rows_apart, describe_exception
+from rewards.contract import Batch, CallResult, TrainerState, describe_exception
 from rewards.errors import RewardWorkbenchError
+from rewards.repeating import call_rows_apart, calling_scope
 from rewards.reward_model import RewardModel
 from rewards.rewardset import RewardSet
 from rewards.running.wire import receive_object, send_answer
@@ -66,6 +69,10 @@ def serve(connection: socket.socket, batch: Batch | None) -> None:
                 _limit_memory(rewardset)
             else:
                 answer = _function(request["function"])(context, **request["arguments"])
+            if isinstance(answer, types.GeneratorType):
+                for part in answer:
+                    send_answer(connection, {"part": part})
+                answer = None
             send_answer(connection, {"answer": answer, "printed": output.take()})
         except RewardWorkbenchError as error:
             send_answer(connection, {"error": [type(error).__name__, str(error)]})
@@ -157,20 +164,43 @@ def call_reward(
 
     With a condition (`when`) the reward is called with the rows it applies to and abstains on the others.
     """
-    entry = context.rewardset.entry(reward)
+    index = context.rewardset.index(reward)
+    entry = context.rewardset.entries[index]
+    declared = context.rewardset.declared[index] if context.rewardset.declared else ()
     state = context.update(trainer_state) if trainer_state is not None else None
 
     def one_call(concerned: Batch) -> CallResult:
         return call_rows_apart(
             context.rewardset.function(reward),
             concerned,
-            scope=entry.scope,
+            scope=calling_scope(entry.scope, declared),
             params=entry.params,
             trainer_state=state,
             record_credits=record_credits,
         )
 
     return encode_result(call_where(entry.when, batch if batch is not None else context.rows(rows), one_call))
+
+
+def call_units(
+    context: Context,
+    reward: str,
+    units: list[list[int]],
+    batch: Batch | None = None,
+    trainer_state: StateUpdate | None = None,
+    record_credits: bool = False,
+) -> Iterator[dict[str, Any]]:
+    """Calls with some rows each, one after another; each result is told before the next call begins."""
+    source = batch if batch is not None else context.batch
+    for rows in units:
+        yield call_reward(
+            context,
+            reward,
+            batch=source.rows(rows),
+            trainer_state=trainer_state,
+            record_credits=record_credits,
+        )
+        trainer_state = None
 
 
 def encode_result(result: CallResult) -> dict[str, Any]:
@@ -184,9 +214,11 @@ def encode_result(result: CallResult) -> dict[str, Any]:
         "seconds": result.seconds,
         "printed": result.printed[:_PRINTED],
         "credits": result.credits,
+        "notes": list(result.notes),
     }
 
 
 def decode_result(values: dict[str, Any]) -> CallResult:
     """What `encode_result` encoded."""
-    return CallResult(**{**values, "errors": {int(row): str(why) for row, why in values["errors"]}})
+    errors = {int(row): str(why) for row, why in values["errors"]}
+    return CallResult(**{**values, "errors": errors, "notes": tuple(map(str, values["notes"]))})

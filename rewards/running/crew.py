@@ -20,7 +20,8 @@ from typing import Any
 from rewards.contract import Batch, CallResult
 from rewards.rewardset import SetDescription
 from rewards.running.child import StateUpdate
-from rewards.running.runner import Runner, Worker
+from rewards.running.runner import Runner
+from rewards.running.worker import Worker
 
 
 @dataclass
@@ -93,7 +94,9 @@ class Crew:
         return post.worker.call(name, batch, trainer_state=update, record_credits=record_credits)
 
     @staticmethod
-    def _update(post: _Post, state: Any) -> StateUpdate:
+    def _update(post: _Post, state: Any, fresh: bool) -> StateUpdate:
+        if fresh:
+            return StateUpdate(plain_fields(state), 0, list(getattr(state, "log_history", ())))
         if post.generation != post.worker.generation:  # a fresh process knows nothing yet
             post.known, post.generation = 0, post.worker.generation
         history = list(getattr(state, "log_history", ()))

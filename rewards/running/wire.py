@@ -19,6 +19,12 @@ _DTYPES = ("float64", "uint8", "int64", "bool")
 MAX_ANSWER = 1 << 31
 """Bytes an answer may have; a worker that announces more is taken for broken."""
 
+MAX_DEPTH = 100
+"""Levels of nesting that cross; what lies deeper, or contains itself, crosses as a text that says so."""
+
+_LARGE = 1 << 1024
+"""Integers from here on cross as hexadecimal: Python refuses to read very long decimal ones."""
+
 
 def send_object(connection: socket.socket, value: Any) -> None:
     """Send a trusted object to a worker."""
@@ -67,32 +73,68 @@ def send_answer(connection: socket.socket, value: Any) -> None:
 
 
 def decode_answer(payload: bytearray) -> Any:
-    """What `encode_answer` encoded; ValueError for anything else."""
+    """What `encode_answer` encoded; for anything else an error of the kinds in `BAD_ANSWER`."""
     (length,) = _LENGTH.unpack(payload[: _LENGTH.size])
     end = _LENGTH.size + length
     header = json.loads(bytes(payload[_LENGTH.size : end]))
     return _Unpacker(payload, end).unpack(header)
 
 
-def _pack(value: Any, buffers: list[bytes]) -> Any:
-    if value is None or isinstance(value, (bool, int)):
+def _pack(value: Any, buffers: list[bytes], depth: int = 0) -> Any:
+    """JSON for a value; it never raises: what a reward hands over may be anything."""
+    kind = type(value)
+    if value is None or kind is bool or kind is str:
         return value
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float):
+    if kind is int:
+        return value if -_LARGE < value < _LARGE else {"__integer__": hex(value)}
+    if kind is float:
         return value if math.isfinite(value) else {"__float__": repr(value)}
-    if isinstance(value, dict):
-        return {"__dict__": [[_pack(key, buffers), _pack(item, buffers)] for key, item in value.items()]}
-    if isinstance(value, (list, tuple)):
-        return [_pack(item, buffers) for item in value]
-    if hasattr(value, "dtype") and hasattr(value, "tobytes"):
+    if depth > MAX_DEPTH:
+        return {"__text__": f"{kind.__name__}: nested too deeply"}
+    if kind is dict:
+        return {"__dict__": [[_key(key), _pack(item, buffers, depth + 1)] for key, item in value.items()]}
+    if kind is list or kind is tuple:
+        return [_pack(item, buffers, depth + 1) for item in value]
+    try:
+        return _pack_other(value, buffers, depth)
+    except Exception:  # noqa: BLE001  # a user's object and its own methods
+        return {"__text__": f"{kind.__name__}: it cannot be shown"}
+
+
+def _pack_other(value: Any, buffers: list[bytes], depth: int) -> Any:
+    plain: Any
+    for plain in (bool, int, float, str):
+        if isinstance(value, plain):
+            return _pack(plain(value), buffers, depth)
+    for plain in (dict, list, tuple):
+        if isinstance(value, plain):
+            return _pack(dict(value) if plain is dict else list(value), buffers, depth)
+    if kind_of_array := str(getattr(value, "dtype", "")):
         if not getattr(value, "shape", ()):
-            return _pack(value.item(), buffers)
-        if str(value.dtype) in _DTYPES:
+            return _pack(value.item(), buffers, depth + 1)
+        if type(value).__module__ == "numpy" and kind_of_array in _DTYPES:
             buffers.append(value.tobytes())
-            return {"__array__": [str(value.dtype), list(value.shape)]}
-        return _pack(value.tolist(), buffers)
+            return {"__array__": [kind_of_array, list(value.shape)]}
+        return _pack(value.tolist(), buffers, depth + 1)
     return {"__text__": f"{type(value).__name__}: {value!r}"[:2000]}
+
+
+def _key(key: Any) -> Any:
+    """A key that is one on the other side too: plain values stay, others become text."""
+    kind = type(key)
+    if key is None or kind is bool or kind is str or (kind is int and -_LARGE < key < _LARGE):
+        return key
+    if kind is float:
+        return key if math.isfinite(key) else repr(key)
+    try:
+        return str(key)[:2000]
+    except Exception:  # noqa: BLE001  # a user's object
+        return f"a key of type {kind.__name__}"
+
+
+BAD_ANSWER = (EOFError, OSError, ValueError, TypeError, LookupError, ArithmeticError, struct.error,
+              RecursionError, MemoryError)  # fmt: skip
+"""What reading an answer raises where it is none: it was written in a process that ran somebody's code."""
 
 
 class _Unpacker:
@@ -106,6 +148,8 @@ class _Unpacker:
         if not isinstance(value, dict):
             return value
         ((key, item),) = value.items()
+        if key == "__integer__":
+            return int(item, 16)
         if key == "__dict__":
             return {self.unpack(name): self.unpack(content) for name, content in item}
         if key == "__float__":

@@ -22,10 +22,10 @@ from rewards.contract import (
     Reward,
     Status,
     call,
-    call_rows_apart,
     completion_text,
     is_async,
 )
+from rewards.repeating import call_rows_apart, calling_scope
 from rewards.rewardset import RewardSet, defined_in
 from rewards.tracing.explanation import Credit, Line, Reader, RewardExplanation, strict
 from rewards.tracing.importable import traceable
@@ -194,11 +194,13 @@ class Explainer:
             self._whole.clear()
         key = (name, together)
         if key not in self._whole:
-            entry = self.plain.entry(name)
+            index = self.plain.index(name)
+            entry = self.plain.entries[index]
+            declared = self.plain.declared[index] if self.plain.declared else ()
             self._whole[key] = call_rows_apart(
                 self.plain.function(name),
                 own_copy(batch.rows(together)),
-                scope=entry.scope,
+                scope=calling_scope(entry.scope, declared),
                 params=entry.params,
             )
         return self._whole[key]

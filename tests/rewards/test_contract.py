@@ -18,7 +18,6 @@ from rewards.contract import (
     Batch,
     Status,
     call,
-    call_rows_apart,
     completion_text,
     read_scores,
     required_columns,
@@ -151,29 +150,6 @@ def test_an_exception_names_its_line_in_the_users_file() -> None:
     result = call(broken, batch("a"))
     line = broken.__code__.co_firstlineno + 1
     assert result.errors == {0: f"ZeroDivisionError: division by zero (test_contract.py:{line})"}
-
-
-@pytest.mark.parametrize("bad", [[17], [0], [199], [3, 4, 120]])
-def test_only_the_rows_that_raise_fail(bad: list[int]) -> None:
-    def picky(completions: list[str], **_: Any) -> list[float]:
-        if any(int(text) in bad for text in completions):
-            raise ValueError("no")
-        return [float(text) for text in completions]
-
-    result = call_rows_apart(picky, batch(*map(str, range(200))))
-    assert sorted(result.errors) == bad
-    assert [row for row in range(200) if result.status[row] == Status.RAISED] == bad
-    assert result.scores[150] == 150.0
-
-
-def test_a_reward_of_groups_fails_by_whole_groups() -> None:
-    def ranks(completions: list[str], **_: Any) -> list[float]:
-        if "bad" in completions:
-            raise ValueError("no")
-        return [float(len(completions))] * len(completions)
-
-    rows = Batch(["p"] * 6, ["a", "b", "bad", "c", "d", "e"], groups=["x", "x", "y", "y", "z", "z"])
-    assert sorted(call_rows_apart(ranks, rows, scope="group").errors) == [2, 3]
 
 
 def test_sys_exit_is_an_error_of_the_rows() -> None:

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from rewards.conditions import call_where
-from rewards.contract import Batch, CallResult, Status, TrainerState, call_rows_apart, failed_result
+from rewards.contract import Batch, CallResult, Status, TrainerState, failed_result
 from rewards.manifest import RewardEntry
+from rewards.repeating import call_rows_apart
 from rewards.running import Crew
 from trainer.completions import ScoredBatch
 from trainer.rewarding import Bound, Scoring, TooManyFailures, bind, distinct

@@ -134,7 +134,7 @@ def test_an_unknown_level_or_backend_is_told(options: dict[str, Any], why: str) 
 def test_only_the_row_with_bad_tests_fails_and_no_program_is_run_twice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from rewards.contract import call_rows_apart
+    from rewards.repeating import call_rows_apart
 
     runs: list[str] = []
     real = code.grade_all
