@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -46,8 +45,7 @@ def build_app() -> typer.Typer:
 
     for name, place in COMMANDS.items():
         module, _, function = place.partition(":")
-        if importlib.util.find_spec(module) is not None:
-            app.command(name)(getattr(importlib.import_module(module), function))
+        app.command(name)(getattr(importlib.import_module(module), function))
     return app
 
 

@@ -74,7 +74,7 @@ def test_one_row_without_a_mapped_column_has_none_there(tmp_path: Path) -> None:
     rows = [{"question": "Why?", "expert": "Because"}, {"question": "How?"}]
     data = load(tmp_path, rows, columns={"question": "prompt", "expert": "answer"})
     assert data.train == [{"prompt": "Why?", "answer": "Because"}, {"prompt": "How?", "answer": None}]
-    with pytest.raises(UsageError, match="has no column 'exprt'.*did you mean 'expert'"):
+    with pytest.raises(UsageError, match=r"has no column 'exprt'.*did you mean 'expert'"):
         load(tmp_path, rows, columns={"question": "prompt", "exprt": "answer"})
 
 

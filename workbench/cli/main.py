@@ -6,8 +6,8 @@ so that `--help` and `check` stay quick. Commands that need torch run in a proce
 
 from __future__ import annotations
 
+import errno
 import importlib
-import importlib.util
 import os
 import sys
 from typing import Any
@@ -34,6 +34,9 @@ TRAINER_COMMANDS = {
 }
 """Commands that `python -m trainer` carries out in a process of its own."""
 
+DISK_FAULTS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+"""What an operating system says of a full or broken disk, wherever it is met."""
+
 app = typer.Typer(
     name="reward-workbench",
     help="Write, see, break, seal and train with reward functions for GRPO.",
@@ -58,8 +61,6 @@ def _root(
 
 def _register() -> None:
     for name in COMMANDS:
-        if importlib.util.find_spec(f"workbench.cli.{FILES.get(name, name)}") is None:
-            continue
         file = FILES.get(name, name)
         function = getattr(importlib.import_module(f"workbench.cli.{file}"), file)
         app.command(name)(function)
@@ -95,8 +96,15 @@ def _tell_wrong_use(error: Any) -> int:
         return 2
     help_line = f"; see {context.command_path} --help" if context is not None else ""
     text = " ".join(str(error.format_message()).split()).rstrip(".")
-    typer.echo(f"error: {text[:1].lower()}{text[1:]}{help_line}", err=True)
+    _tell(f"error: {text[:1].lower()}{text[1:]}{help_line}")
     return 2
+
+
+def _tell(line: str) -> None:
+    """The one line a known error ends with."""
+    from workbench.reports.plain import visible
+
+    sys.stderr.write(f"{visible(line)}\n")
 
 
 def main() -> None:
@@ -105,7 +113,7 @@ def main() -> None:
     try:
         code = app(standalone_mode=False)
     except RewardWorkbenchError as error:
-        print(f"error: {error}", file=sys.stderr)  # noqa: T201  # the one line a known error ends with
+        _tell(f"error: {error}")
         code = error.exit_code
     except _WRONG_USE as error:
         code = _tell_wrong_use(error)
@@ -114,6 +122,12 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         code = 0
+    except OSError as error:
+        if error.errno not in DISK_FAULTS:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still to be written there would fail again
+        _tell(f"error: {error.filename or 'the output'} cannot be written: {error.strerror}")
+        code = 2
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rewards.errors import UsageError
+from workbench.reports.plain import visible
 
 
 def write_output(content: str | bytes, out: Path | None) -> None:
@@ -44,7 +45,7 @@ def write_output(content: str | bytes, out: Path | None) -> None:
 def notes_to_stderr(notes: Sequence[str], *, limit: int = 20) -> None:
     """Tell notes on standard error, one a line; past `limit` only how many more there are."""
     for note in notes[:limit]:
-        sys.stderr.write(f"note: {note}\n")
+        sys.stderr.write(f"note: {visible(note)}\n")
     if len(notes) > limit:
         sys.stderr.write(f"note: and {len(notes) - limit} more like these\n")
 

@@ -6,7 +6,7 @@ import math
 
 from rewards.contract import completion_text
 from workbench.difference import Change, Difference, RowChange
-from workbench.reports.explain_text import visible
+from workbench.reports.plain import visible
 from workbench.samples import Samples
 
 _ROWS = 12

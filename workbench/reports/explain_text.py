@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rewards.tracing.explanation import Credit, RewardExplanation
 from workbench.explanation import RowExplanation
+from workbench.reports.plain import visible
 from workbench.standing import Standing
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def _value(credit: Credit) -> str:
 def _remarks(reward: RewardExplanation) -> list[Text]:
     from rich.text import Text
 
-    remarks = [Text(f"  {reward.error}", style="yellow")] if reward.error else []
+    remarks = [Text(f"  {visible(reward.error)}", style="yellow")] if reward.error else []
     return remarks + [Text(f"  note: {note}", style="dim italic") for note in reward.notes]
 
 
@@ -207,10 +208,3 @@ def _kept(length: int, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             joined.append((start, end))
     return joined
-
-
-def visible(text: str) -> str:
-    """The text with control characters replaced one for one, so that a completion cannot steer the terminal."""
-    return "".join(
-        letter if letter in "\n\t" or (letter.isprintable() or letter == " ") else "�" for letter in text
-    )

@@ -10,6 +10,7 @@ import numpy as np
 
 from rewards.contract import completion_text
 from workbench.distributions import Distribution, Distributions, Histogram
+from workbench.reports.plain import visible
 from workbench.samples import Samples
 from workbench.scoring import ScoreTable
 from workbench.slices import Slice
@@ -41,7 +42,7 @@ def summary(table: ScoreTable, samples: Samples, found: Distributions) -> str:
         _extremes(table, samples),
         [f"note: {note}" for note in found.notes],
     ]
-    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+    return visible("\n\n".join("\n".join(block) for block in blocks if block)) + "\n"
 
 
 # ------------------------------------------------------------------------------------------------ tables

@@ -212,3 +212,37 @@ def test_a_reader_that_leaves_early_is_no_error(folder: Path) -> None:
     line = f"{command} score rewards.py --samples s.jsonl --format jsonl | true"
     done = subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True, check=True)
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["score", "explain"])
+def test_what_a_completion_holds_cannot_steer_the_terminal(folder: Path, command: str) -> None:
+    (folder / "rewards.py").write_text(
+        "def odd(completions, **_):\n    for text in completions:\n        if '3' in text:\n"
+        "            raise ValueError('\\x1b[2J' + text)\n    return [1.0] * len(completions)\n"
+    )
+    rows = [{"prompt": "p", "completion": "\x1b]0;mine\x07 2"}, {"prompt": "p", "completion": "3 \x1b[31m"}]
+    (folder / "s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = run(command, "rewards.py", "--samples", "s.jsonl", cwd=folder)
+    assert "ValueError" in done.out
+    assert "\x1b" not in done.out + done.err
+    assert "\x07" not in done.out + done.err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize(
+    "command", [("score", "rewards.py"), ("explain", "rewards.py", "--format", "json"), ("--help",)]
+)
+def test_a_full_disk_behind_standard_output_is_one_sentence(folder: Path, command: tuple[str, ...]) -> None:
+    samples = ("--samples", "s.jsonl") if command[0] != "--help" else ()
+    program = Path(sys.executable).with_name("reward-workbench")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [program, *command, *samples],
+            cwd=folder,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr == "error: the output cannot be written: No space left on device\n"
