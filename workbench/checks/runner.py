@@ -18,6 +18,7 @@ from rewards.targets import did_you_mean
 from workbench.checks.check import Check, RewardCheck, SetCheck
 from workbench.checks.code.lead import Lead, fold
 from workbench.checks.finding import Finding, merge
+from workbench.checks.paid import Pay
 from workbench.checks.report import Proved, Report, RewardReport, Skipped
 from workbench.checks.selection import CHECKS
 from workbench.checks.selection import select as select_checks
@@ -52,6 +53,7 @@ def run_checks(
     runner: Runner | None = None,
     batch: Batch | None = None,
     proved: Proved | None = None,
+    pay: Pay | None = None,
 ) -> Report:
     """Check every reward of a target, and the set.
 
@@ -66,6 +68,7 @@ def run_checks(
         runner: starts the workers; default: one of its own.
         batch: the rows of `samples` with token ids of a tokenizer; default: `samples.batch()`.
         proved: what need not be looked at again, because a seal says so (`workbench.sealing.proved_by`).
+        pay: asked before calls that cost money; None: only recorded answers are used.
 
     Raises:
         UsageError: a selected code does not exist.
@@ -83,7 +86,7 @@ def run_checks(
     with _runner(runner) as workers, contextlib.ExitStack() as stack:
 
         def opened(part: Samples | None, rows: Batch | None) -> Session:
-            return stack.enter_context(contextlib.closing(Session(workers, target, part, rows, options)))
+            return stack.enter_context(contextlib.closing(Session(workers, target, part, rows, options, pay)))
 
         run = _Run(opened(samples, batch), progress)
         if proved is not None and samples is not None and batch is not None and proved.rows:
@@ -190,12 +193,12 @@ class _Run:
         return [check for check, why in reasons.items() if not why]
 
     def _take(self, check: Check, outcome: Outcome, reward: str | None) -> None:
+        self.findings += outcome.findings  # one that was broken off may have found something
         if outcome.skipped is not None:
             self.skipped.append(Skipped(check.code, outcome.skipped, reward))
             if not outcome.seconds:
                 return
         else:
-            self.findings += outcome.findings
             self.ran[check.code] = check.version
         self.durations[check.code] = self.durations.get(check.code, 0.0) + outcome.seconds
 

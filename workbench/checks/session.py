@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rewards.errors import RewardWorkbenchError
-from workbench.checks.bench import Bench
+from rewards.targets import parse_target
 from workbench.checks.check import Check, RewardCheck, SetCheck
 from workbench.checks.finding import Finding
+from workbench.checks.paid import NOT_RECORDED, NotRecordedError, PaidBench, Pay
 from workbench.checks.subject import Options, RewardSubject, SetSubject
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Session:
         samples: completions with columns and labels; None: only what needs no call is checked.
         batch: their rows, with token ids where a tokenizer is known.
         options: how thorough the checks are.
+        pay: asked before calls that cost money; None: there are none, recorded answers have to do.
     """
 
     runner: Runner
@@ -63,15 +65,18 @@ class Session:
     samples: Samples | None
     batch: Batch | None
     options: Options = field(default_factory=Options)
+    pay: Pay | None = None
 
     def __post_init__(self) -> None:
-        self.bench = Bench(self.runner, self.target, self.batch)
+        self.bench = PaidBench(self.runner, self.target, self.batch, parse_target(self.target).root)
         self.description: SetDescription = self.bench.description
         alone = len(self.description.rewards) == 1
         self.subjects = [
             RewardSubject(reward, self.bench, self.samples, self.batch, self.options, alone)
             for reward in self.description.rewards
         ]
+        for subject in self.subjects:
+            self._ask_paid(subject)
         self.set_subject = SetSubject(
             self.description,
             [subject for subject in self.subjects if not self.why_uncallable(subject)],
@@ -79,6 +84,19 @@ class Session:
             self.batch,
             self.options,
         )
+
+    def _ask_paid(self, subject: RewardSubject) -> None:
+        """Have the samples judged by a reward that costs money, where that was allowed and is not yet done."""
+        if (
+            subject.description.entry.cost != "paid"
+            or self.pay is None
+            or self.why_uncallable(subject, paid=False)
+        ):
+            return
+        rows = subject.concerned if self.samples is not None else []
+        missing = self.bench.unrecorded(subject.name, rows)
+        if missing and self.pay(subject.name, len(missing), len(rows) - len(missing)):
+            self.bench.ask(subject.name, missing)
 
     def close(self) -> None:
         """End the workers."""
@@ -91,10 +109,10 @@ class Session:
 
     def left_out(self, check: type[Check]) -> str | None:
         """Why a check runs for no reward at all; None where it may."""
-        if check.elsewhere is not None:
-            return check.elsewhere
         if self.samples is None and check.needs == "samples":
             return NO_SAMPLES
+        if check.elsewhere is not None:
+            return check.elsewhere
         if self.options.quick and not check.quick:
             return QUICK
         return None
@@ -105,6 +123,8 @@ class Session:
         uncallable = self.why_uncallable(subject)
         if uncallable and check.needs == "samples" and check.code != "RW102":
             return Outcome(skipped=uncallable)
+        if subject.description.entry.cost == "paid" and check.code.startswith("RW2"):
+            return Outcome(skipped=NOT_RECORDED)  # a recording is steady whatever the reward is
         if check.kinds is not None and not self._concerned(check, subject):
             held = self._suggested(check, subject)
             return Outcome(skipped=why_held(held) if held else NOT_CONCERNED, held=held)
@@ -118,13 +138,15 @@ class Session:
 
     def _run(self, run: Callable[[], Iterable[Finding]]) -> Outcome:
         began = time.perf_counter()
-        findings: tuple[Finding, ...] = ()
+        findings: list[Finding] = []
         skipped = None
         try:
-            findings = tuple(run())
+            findings.extend(run())
+        except NotRecordedError as error:
+            skipped = str(error)
         except RewardWorkbenchError as error:
             skipped = f"could not be run: {error}"
-        return Outcome(findings, skipped, seconds=time.perf_counter() - began)
+        return Outcome(tuple(findings), skipped, seconds=time.perf_counter() - began)
 
     def _concerned(self, check: Check, subject: RewardSubject) -> bool:
         """Whether the reward is of a kind that the check is about; a task that cannot be read is of none."""
@@ -141,17 +163,25 @@ class Session:
         except RewardWorkbenchError:
             return None
 
-    def why_uncallable(self, subject: RewardSubject) -> str | None:
-        """Why no call can work, so that the checks that need one would only repeat it."""
+    def why_uncallable(self, subject: RewardSubject, *, paid: bool = True) -> str | None:
+        """Why no call can work, so that the checks that need one would only repeat it.
+
+        With `paid`, also where a reward that costs money has not judged all samples yet.
+        """
         described = subject.description
         if described.signature.problem is not None:
             return "it cannot be called (RW101)"
         if self.samples is not None and described.missing_columns(self.samples.columns):
             return "it cannot be called without its column (RW102)"
-        if described.entry.cost == "paid":
-            return 'it is paid for (cost = "paid"), so it is not called'
         if self.samples is not None and not subject.concerned:
             return "its `when` holds for no sample"
+        if paid and described.entry.cost == "paid" and self.samples is not None:
+            missing = len(self.bench.unrecorded(subject.name, subject.concerned))
+            if missing:
+                return (
+                    f'it is paid for (cost = "paid"), and {missing} of its answers are not recorded: '
+                    "--pay asks for them"
+                )
         return None
 
 

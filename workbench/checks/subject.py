@@ -254,7 +254,7 @@ class RewardSubject:
         row = self.best_row()
         if row is None:
             row = self.usable[0] if self.usable else None
-        if row is None:
+        if row is None or self.description.entry.cost == "paid":
             return OddScores(None, [], None)
         examples = [self.text(row)]
         examples += [text for text in map(self.text, self.few(6)) if text not in examples][:2]

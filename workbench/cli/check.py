@@ -12,6 +12,7 @@ import typer
 from rewards.permissions import UNSAFE_CODE, UNSAFE_CODE_HELP, allow_unsafe_code
 
 if TYPE_CHECKING:
+    from workbench.checks.paid import Pay
     from workbench.checks.report import Proved, Report
     from workbench.checks.subject import Options
     from workbench.samples import Samples
@@ -52,6 +53,10 @@ def check(
     assume_kinds: Annotated[
         bool, typer.Option("--assume-kinds", help="Take the kind that a name suggests for the declared one.")
     ] = False,
+    pay: Annotated[
+        bool,
+        typer.Option("--pay", help='Have samples judged by rewards with cost = "paid"; never done in CI.'),
+    ] = False,
     durations: Annotated[bool, typer.Option("--durations", help="Say how long each check took.")] = False,
     unsafe_code: Annotated[
         bool, typer.Option(UNSAFE_CODE, help=UNSAFE_CODE_HELP, callback=allow_unsafe_code)
@@ -80,6 +85,7 @@ def check(
     elif verify_seal:
         _verify(target)
     else:
+        from workbench.cli.paying import permission
         from workbench.reports.check_report import FORMATS
 
         if format not in FORMATS:
@@ -93,6 +99,7 @@ def check(
             quick=quick,
             assume_kinds=assume_kinds,
             extend=seal,
+            pay=permission(pay),
         )
         _write(report, format, out, durations)
         if seal:
@@ -150,10 +157,12 @@ def run(
     quick: bool = False,
     assume_kinds: bool = False,
     extend: bool = False,
+    pay: Pay | None = None,
 ) -> tuple[Report, Samples | None]:
     """Open a target with its samples and check it; notes and progress go to standard error.
 
-    With `extend`, what a seal that holds has proved of the samples is not proved again.
+    With `extend`, what a seal that holds has proved of the samples is not proved again. `pay` is asked before calls
+    that cost money; None: only recorded answers are used.
     """
     from rewards.targets import parse_target
     from workbench.checks.runner import manifest_of, options_of, run_checks
@@ -181,6 +190,7 @@ def run(
             progress=progress,
             batch=batch,
             proved=proved,
+            pay=pay,
         )
     return report, samples
 

@@ -135,6 +135,5 @@ def test_paid_reward_is_never_called(report_of):
     source = "def reward(completions, **kwargs): raise RuntimeError('this costs money')"
     report = report_of(source, declare='cost = "paid"')
     assert report.all_findings == []
-    assert 'reward: it is paid for (cost = "paid"), so it is not called' in {
-        item.to_json()["why"] for item in report.skipped
-    }
+    why = 'reward: it is paid for (cost = "paid"), and 8 of its answers are not recorded: --pay asks for them'
+    assert why in {item.to_json()["why"] for item in report.skipped}
