@@ -7,14 +7,13 @@ watches waits for `version` to move on.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import shutil
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,16 +23,20 @@ from numpy.typing import NDArray
 
 from rewards.errors import RewardWorkbenchError, UsageError
 from rewards.manifest import read_manifest, update_reward
+from workbench.app.checking import Checking
 from workbench.app.drafts import digest
 from workbench.app.engine import Engine
 from workbench.app.leash import Stopped
 from workbench.app.project_files import mirror, read_source, save_source
-from workbench.app.shelf import Rows, Shelf, Source
+from workbench.app.shelf import Shelf, Source
+from workbench.app.shown import Shown, base_after, dressed
 from workbench.app.view.board import Board
 from workbench.app.view.problems import board_problems, load_problem, sample_problems
 from workbench.app.view.rows import View, order
+from workbench.app.watched import Watched
 from workbench.app.weighing import Weighing
 from workbench.opening import planned_group_size
+from workbench.waiving import add_waiver
 
 PATIENCE_S = 0.4
 """Seconds an explanation may keep the next one waiting before it is ended."""
@@ -42,27 +45,6 @@ MAX_GUESTS = 40
 """Rows of no file that are shown at a time; of more, the oldest go."""
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Shown:
-    """The last good result: `folder` is the mirror it was scored from, which explanations are made from too.
-
-    `saved` if the files on disk said the same. `edition` changes whenever the board does: with a run, with weights,
-    with what is said of a row. `kept` holds what pages computed of the scores.
-    """
-
-    run: int
-    board: Board
-    seconds: float
-    folder: Path
-    target: str
-    sources: Mapping[str, str]
-    rows: Rows
-    saved: bool = False
-    edition: int = 0
-    explained: dict[int, Mapping[str, Any]] = field(default_factory=dict)
-    kept: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -80,31 +62,27 @@ class Sheet:
         return digest(self.text) != self.disk
 
 
-class Desk:
+class Desk(Watched):
     """See the module's docstring; every public method may be called from any thread.
 
     Whoever reads several attributes that belong together holds `lock` meanwhile.
     """
 
     def __init__(self, key: str, shelf: Shelf, engine: Engine) -> None:
+        super().__init__()
         self.key = key
         self.shelf = shelf
         self.engine = engine
         self.file = shelf.project.files[0]
-        self.version = 1
         self.run = 0
         self.status = "running"  # running | scored | broken | nothing
         self.progress: tuple[int, str] | None = None
         self.problem: dict[str, Any] | None = None
         self.notice: str | None = None
         self.shown: Shown | None = None
-        self.touched = time.monotonic()
-        self.lock = threading.RLock()
         self._wake = threading.Condition(self.lock)
         self._wanted = 0
-        self._closed = False
         self._behind = False  # the text moved on without a run
-        self._waiters: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = []
         self._explaining = threading.Lock()
         self._order = lru_cache(maxsize=8)(self._make_order)
         self.source: Source = shelf.source()
@@ -113,6 +91,7 @@ class Desk:
         self._edition = 0
         self.sheets = {file: self._sheet(file) for file in shelf.project.files}
         self._seen = shelf.stamps(self.source)
+        self.checking = Checking(self.touch)
         self._thread = threading.Thread(target=self._work, name=f"desk-{key}", daemon=True)
         self._thread.start()
         self.start_run()
@@ -261,14 +240,6 @@ class Desk:
     def _is_saved(self, sources: Mapping[str, str]) -> bool:
         return all(digest(text) == self.sheets[file].disk for file, text in sources.items())
 
-    def _base_after(self, old: Shown | None, new: Shown) -> Board:
-        """What "changed" is measured by: the scores of the saved file; where it was saved elsewhere, those before."""
-        if new.saved and old is not None and old.saved and old.sources != new.sources:
-            return old.board.reweighted({})
-        if self._base is None or (new.saved and (old is None or not old.saved)):
-            return new.board
-        return self._base
-
     # ---------------------------------------------------------------- weights
 
     def weigh(self, weighing: Weighing) -> None:
@@ -303,6 +274,23 @@ class Desk:
             self._seen = self.shelf.stamps(self.source)
             self.start_run()
             return sorted(new)
+
+    def waive(self, check: str, reward: str | None, reason: str) -> None:
+        """Accept what a check found, with a reason, in the manifest.
+
+        Raises:
+            UsageError: there is no manifest, or no reason.
+            ManifestError: it cannot be read or written.
+        """
+        target = self.shelf.project.target
+        if target.kind != "project":
+            raise UsageError(
+                "there is no rewardset.toml to write the waiver in; make one, or repair the reward"
+            )
+        add_waiver(target.path, check, reward, reason)
+        with self.lock:
+            self._seen = self.shelf.stamps(self.source)  # a waiver changes no score
+        self.checking.waived(check, reward, " ".join(reason.split()))
 
     # ---------------------------------------------------------------- rows
 
@@ -362,19 +350,11 @@ class Desk:
 
     def _dress(self) -> None:
         """Give the board the weights in force, what is said of its rows, and what changed since the saved file."""
-        shown = self.shown
-        if shown is None:
+        if self.shown is None:
             return
-        board, samples = shown.board, shown.rows.samples
-        if len(samples) == len(board):
-            table = board.table and replace(board.table, labels=samples.labels)
-            board = replace(
-                board, labels=samples.labels, expected=samples.expected, pinned=shown.rows.pinned, table=table
-            )
-        board = board.reweighted(self.weighing.factors(board.names))
-        changed = board.differs(self._base) if self._base is not None else None
         self._edition += 1
-        self.shown = replace(shown, board=replace(board, changed=changed), edition=self._edition)
+        board = dressed(self.shown, self.weighing, self._base)
+        self.shown = replace(self.shown, board=board, edition=self._edition)
         self._order.cache_clear()
 
     # ---------------------------------------------------------------- runs
@@ -456,7 +436,7 @@ class Desk:
                 old = None
                 if shown is not None:
                     old, self.shown = self.shown, replace(shown, saved=self._is_saved(shown.sources))
-                    self._base = self._base_after(old, self.shown)
+                    self._base = base_after(self._base, old, self.shown)
                     self._dress()
                 self.progress, self.problem = None, problem
                 self.status = "scored" if problem is None else "broken"
@@ -535,36 +515,14 @@ class Desk:
         found = [] if self.shown is None else board_problems(self.shown.board, self.file)
         return found + sample_problems(self.shelf.skipped(self.source))
 
-    # ---------------------------------------------------------------- waiting
-
-    def _changed(self) -> None:
-        self.version += 1
-        waiters, self._waiters = self._waiters, []
-        for loop, future in waiters:
-            try:
-                loop.call_soon_threadsafe(_settle, future)
-            except RuntimeError:
-                continue  # that loop has ended; nobody waits there any more
-
-    async def changed(self, after: int, seconds: float) -> bool:
-        """Wait until the desk's version is another than `after`; False when `seconds` passed without."""
-        self.touched = time.monotonic()
+    def mirrored(self, name: str) -> str:
+        """The target with the texts of the desk, laid out in a folder of this desk that is called `name`."""
         with self.lock:
-            if self.version != after or self._closed:
-                return True
-            loop = asyncio.get_running_loop()
-            future: asyncio.Future[None] = loop.create_future()
-            self._waiters.append((loop, future))
-        try:
-            await asyncio.wait_for(future, seconds)
-        except TimeoutError:
-            return False
-        return True
-
-    @property
-    def closed(self) -> bool:
-        """Whether the desk has been cleared."""
-        return self._closed
+            sources = {file: sheet.text for file, sheet in self.sheets.items()}
+        folder = self.shelf.scratch / f"{self.key}-{name}"
+        shutil.rmtree(folder, ignore_errors=True)
+        mirror(self.shelf.project.root, sources, folder)
+        return self.shelf.project.in_mirror(folder)
 
     def close(self) -> None:
         """End the desk's thread and processes; drafts stay."""
@@ -573,9 +531,5 @@ class Desk:
             self._changed()
             self._wake.notify_all()
         self.engine.close()
+        self.checking.close()
         self._thread.join(timeout=5)
-
-
-def _settle(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)

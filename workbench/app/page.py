@@ -23,6 +23,7 @@ SCRIPTS = (
     "detail.js",
     "samples.js",
     "distributions.js",
+    "check.js",
     "app.js",
 )
 

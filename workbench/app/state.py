@@ -6,6 +6,7 @@ from typing import Any
 
 from workbench.app.desk import Desk
 from workbench.app.drafts import digest
+from workbench.app.pages import check
 from workbench.app.view.rows import chips
 from workbench.app.view.tiles import tiles
 
@@ -43,6 +44,7 @@ def _state(desk: Desk) -> dict[str, Any]:
             "guests": len(desk.source.guests),
             "manifest": desk.shelf.project.target.kind == "project",
         },
+        "check": check.summary(desk),
         "shown": None,
     }
     if shown is not None:

@@ -1,0 +1,135 @@
+"""The process behind the Check page: runs the checks, reports progress, and can seal exactly what it has shown.
+
+    python -m workbench.app.check_child      a task on standard input, JSON lines on standard output
+
+Task: `target`, `paths`, `columns`, `labels`, `select`, `quick`, `assume_kinds`. Messages: `progress` [reward, done, of,
+rewards finished, rewards], then `result` or `error`; after a result the word `seal` is answered with `sealed` or
+`refused`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+from rewards.errors import RewardWorkbenchError
+
+Say = Callable[..., None]
+
+
+def main() -> int:
+    """Read the task, do it, then listen until the other side is gone."""
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever prints must not look like a message
+
+    def say(**message: Any) -> None:
+        out.write(json.dumps(message, allow_nan=False) + "\n")
+        out.flush()
+
+    task = json.loads(sys.stdin.readline())
+    try:
+        report, samples, source = check(task, say)
+    except RewardWorkbenchError as error:
+        say(error=str(error))
+        return 0
+    _listen(sys.stdin, say, lambda: _seal(task["target"], report, samples, source))
+    return 0
+
+
+def check(task: Mapping[str, Any], say: Say) -> tuple[Any, Any, str]:
+    """The report, the samples, and the digest of what was checked."""
+    from rewards.sources import source_digest
+    from rewards.targets import parse_target
+    from workbench.checks.runner import manifest_of, run_checks
+    from workbench.labels import with_labels
+    from workbench.samples import read_samples
+    from workbench.tokenizing import tokenizer_for
+
+    target = str(task["target"])
+    source = source_digest(parse_target(target))
+    samples = batch = None
+    if task["paths"]:
+        samples = read_samples([Path(path) for path in task["paths"]], columns=dict(task["columns"]))
+        samples = with_labels(samples, Path(task["labels"]), add=True)
+        batch = samples.batch(tokenizer_for(manifest_of(target)))
+    finished: list[str] = []
+
+    def progress(reward: str, done: int, of: int) -> None:
+        if done >= of and reward not in finished:
+            finished.append(reward)
+        say(progress=[reward, done, of, len(finished)])
+
+    report = run_checks(
+        target,
+        samples,
+        select=task["select"],
+        quick=task["quick"],
+        assume_kinds=task["assume_kinds"],
+        progress=progress,
+        batch=batch,
+    )
+    say(result=result(report))
+    return report, samples, source
+
+
+def result(report: Any) -> dict[str, Any]:
+    """What the page shows of a report, JSON-ready."""
+    return {
+        "verdict": report.verdict,
+        "strength": report.strength,
+        "fail_on": report.fail_on,
+        "quick": report.quick,
+        "seconds": round(report.seconds, 2),
+        "rows": report.rows,
+        "right": report.right,
+        "wrong": report.wrong,
+        "rewards": [reward.name for reward in report.rewards],
+        "ran": [code for code, _ in report.ran],
+        "findings": [{**finding.to_json(), "reward": finding.reward} for finding in report.all_findings],
+        "skipped": [skipped.to_json() for skipped in report.skipped],
+    }
+
+
+def _listen(words: IO[str], say: Say, seal: Callable[[], str]) -> None:
+    for word in words:
+        if word.strip() != "seal":
+            continue
+        try:
+            say(sealed=seal(), refused=None)
+        except RewardWorkbenchError as error:
+            say(refused=str(error), sealed=None)
+
+
+def _seal(target: str, report: Any, samples: Any, source: str) -> str:
+    from rewards.errors import SealError
+    from rewards.sources import source_digest
+    from rewards.targets import parse_target
+    from workbench.sealing import seal_report
+
+    if source_digest(parse_target(target)) != source:
+        raise SealError("not sealed: the code or the manifest changed since the checks ran; run them again")
+    return str(seal_report(_with_waivers(report, target), samples))
+
+
+def _with_waivers(report: Any, target: str) -> Any:
+    """The report with what was accepted since it was made; waivers are no part of what the seal covers."""
+    from workbench.checks.runner import manifest_of
+
+    manifest = manifest_of(target)
+    waivers = manifest.check.waive if manifest is not None else ()
+
+    def accepted(finding: Any) -> Any:
+        said = [w.reason for w in waivers if w.check == finding.check and w.reward in (None, finding.reward)]
+        return replace(finding, waived=said[0]) if said else finding
+
+    rewards = tuple(replace(each, findings=tuple(map(accepted, each.findings))) for each in report.rewards)
+    return replace(report, rewards=rewards, findings=tuple(map(accepted, report.findings)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

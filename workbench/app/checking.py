@@ -1,0 +1,167 @@
+"""The checks of one desk: one run at a time in a process of its own, what it found, and what may be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rewards.errors import RewardWorkbenchError, SealError, UsageError
+from rewards.seal import read_seal
+from rewards.sources import source_digest
+from workbench.app.child import Child
+from workbench.app.drafts import digest
+
+if TYPE_CHECKING:
+    from workbench.app.desk import Desk
+
+MODULE = "workbench.app.check_child"
+
+
+class Checking:
+    """See the module's docstring; `number` counts the runs."""
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._changed = changed
+        self._child: Child | None = None
+        self.number = 0
+        self.select: tuple[str, ...] = ()
+        self.sources: Mapping[str, str] = {}
+        self.saved = False
+
+    def start(self, desk: Desk, *, select: Sequence[str], quick: bool, assume_kinds: bool) -> None:
+        """Check the texts as they stand on the desk; a run under way is ended."""
+        self.close()
+        sources = {file: digest(sheet.text) for file, sheet in desk.sheets.items()}
+        shelf = desk.shelf
+        saved = all(sheet.disk == sources[file] for file, sheet in desk.sheets.items())
+        target = shelf.project.in_mirror(shelf.project.root) if saved else desk.mirrored("check")
+        task = {
+            "target": target,
+            "paths": [str(path) for path in desk.source.paths],
+            "columns": dict(desk.source.columns),
+            "labels": str(shelf.labels),
+            "select": list(select),
+            "quick": quick,
+            "assume_kinds": assume_kinds,
+        }
+        self.number += 1
+        self.select, self.sources, self.saved = tuple(select), sources, saved
+        self._child = Child(MODULE, task, self._changed)
+        self._changed()
+
+    def stop(self) -> None:
+        """End a run; what it had found is lost."""
+        if self._child is not None:
+            self._child.stop()
+
+    def close(self) -> None:
+        """End the process."""
+        child, self._child = self._child, None
+        if child is not None:
+            child.close()
+
+    # ---------------------------------------------------------------- what came of it
+
+    @property
+    def state(self) -> str:
+        """none, running, done, failed or stopped."""
+        return self._child.state if self._child is not None else "none"
+
+    @property
+    def said(self) -> Mapping[str, Any]:
+        """The child's newest messages."""
+        return self._child.said if self._child is not None else {}
+
+    @property
+    def result(self) -> dict[str, Any] | None:
+        """What the checks found, once they are done."""
+        found: dict[str, Any] | None = self.said.get("result")
+        return found
+
+    def finding(self, number: int) -> dict[str, Any]:
+        """A finding by its place.
+
+        Raises:
+            UsageError: there is none.
+        """
+        findings = (self.result or {}).get("findings", [])
+        if not 0 <= number < len(findings):
+            raise UsageError("that finding is not there any more; run the checks again")
+        found: dict[str, Any] = findings[number]
+        return found
+
+    def waived(self, check: str, reward: str | None, reason: str) -> None:
+        """Mark the findings that a waiver accepts, so that they need not be looked for again."""
+        result = self.result
+        for finding in (result or {}).get("findings", []):
+            if finding["check"] == check and reward in (None, finding["reward"]):
+                finding["waived"] = reason
+        if result is not None:
+            standing = any(_stands(finding, result["fail_on"]) for finding in result["findings"])
+            result["verdict"] = "fail" if standing else "pass"
+        self._changed()
+
+    def seal(self) -> None:
+        """Ask for the seal of what was checked; the answer comes as a message.
+
+        Raises:
+            SealError: what was checked is not what a seal covers.
+        """
+        why = self.why_no_seal()
+        if why is not None or self._child is None:
+            raise SealError(why or "run the checks first")
+        self._child.said.pop("sealed", None)
+        self._child.said.pop("refused", None)
+        self._child.tell("seal")
+
+    def why_no_seal(self) -> str | None:
+        """Why the last run cannot be sealed; None if it can be tried."""
+        result = self.result
+        if self._child is None or result is None:
+            return "run all checks first"
+        if not self.saved:
+            return "the checks ran on a draft: save, and run them again"
+        if self.select:
+            return "only a family was checked: run all checks"
+        if result["verdict"] != "pass":
+            return "findings stand: repair them, or waive them with a reason"
+        if not self._child.listens:
+            return "the run was too long ago: run the checks again"
+        return None
+
+
+def _stands(finding: Mapping[str, Any], fail_on: str) -> bool:
+    levels = ("info", "warning", "error")
+    return "waived" not in finding and levels.index(finding["severity"]) >= levels.index(fail_on)
+
+
+def seal_view(desk: Desk) -> dict[str, Any]:
+    """JSON of the seal that lies beside the project: what it covers, and whether the files are still those."""
+    target = desk.shelf.project.target
+    try:
+        seal = read_seal(target.seal_path)
+    except SealError as error:
+        missing = not target.seal_path.exists()
+        return {"state": "none" if missing else "damaged", "why": None if missing else str(error)}
+    try:
+        holds = bool(seal.source) and seal.source == source_digest(target)
+    except RewardWorkbenchError as error:
+        return {"state": "broken", "why": str(error), **_covers(seal)}
+    return {"state": "holds" if holds else "broken", "why": None, **_covers(seal)}
+
+
+def _covers(seal: Any) -> dict[str, Any]:
+    return {
+        "created": seal.created,
+        "strength": seal.strength,
+        "rewards": [reward.name for reward in seal.rewards],
+        "files": sorted({name for reward in seal.rewards for name in reward.code}),
+        "rows": seal.samples.rows,
+        "groups": seal.samples.groups,
+        "right": seal.samples.right,
+        "wrong": seal.samples.wrong,
+        "checks": len(seal.checks),
+        "skipped": len(seal.skipped),
+        "waivers": len(seal.waivers),
+        "quick": seal.quick,
+    }
