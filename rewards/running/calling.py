@@ -253,8 +253,7 @@ class _Search:
             if last:
                 raise WorkerDied("it ended before its rows did", code=0)
             self._learn(read_result(self.worker, part, len(self.units[self.left[0]])))
-            if self.done:  # the end of the answer, so that the next one is not taken for it
-                self._read_the_end()
+            self._read_the_end()
             if self._turns is not None:  # not all of them hang: those put off get their whole time
                 self._turns, self.left, self._put_off = None, [*self.left, *self._put_off], []
                 self._stop_asking()
@@ -272,6 +271,9 @@ class _Search:
             self._consider_giving_up()
 
     def _read_the_end(self) -> None:
+        """After the last unit that was asked for: so that the next answer is not taken for this one's end."""
+        if self.left:
+            return
         with contextlib.suppress(WorkerError):  # the process is gone, and every outcome is here
             if not self.worker.part(self.call.limit)[1]:
                 self.worker.kill()

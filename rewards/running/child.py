@@ -61,6 +61,7 @@ def serve(connection: socket.socket, batch: Batch | None) -> None:
         except (EOFError, OSError):
             return
         try:
+            answer: Any
             if context is None:
                 os.chdir(request["cwd"])
                 rewardset = RewardSet.load(request["target"])

@@ -258,9 +258,10 @@ def _become_template(control: socket.socket, held: dict[int, Batch]) -> None:
         keep = control.fileno()
         os.closerange(3, keep)
         os.closerange(keep + 1, 65536)
+        from rewards.running.guard import leave_a_guard
         from rewards.running.template import serve
 
-        serve(control, dict(held))
+        serve(control, leave_a_guard(keep), dict(held))
         status = 0
     finally:
         os._exit(status)

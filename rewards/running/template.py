@@ -2,26 +2,23 @@
 
 Forking here costs a millisecond because the template is small; forking a server with torch loaded costs ten
 times that and is unsafe with threads. The template runs none of the user's code itself. It ends as soon as
-its parent is gone, and takes every worker and whatever those started with it.
+its parent or its guard is gone, and takes every worker and whatever those started with it.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import os
 import selectors
 import signal
 import socket
 import sys
-from collections.abc import Iterator
 from typing import Any
 
+from rewards.running.guard import PDEATHSIG, SUBREAPER, children, end_children, leave_a_guard, process_control
 from rewards.running.wire import receive_object, send_answer
 
-_PR_SET_PDEATHSIG = 1
-_PR_SET_CHILD_SUBREAPER = 36
 _HELD = 4
 """Batches the template keeps; older ones are forgotten and sent again when needed."""
 
@@ -29,15 +26,22 @@ _HELD = 4
 def main() -> None:
     """Entry of a spawned template: the control socket's descriptor and modules to preload are arguments."""
     control = socket.socket(fileno=int(sys.argv[1]))
+    guard = leave_a_guard(control.fileno())
     for module in sys.argv[2:]:
         with contextlib.suppress(ImportError):
             __import__(module)
-    serve(control)
+    serve(control, guard)
     os._exit(0)
 
 
-def serve(control: socket.socket, held: dict[int, Any] | None = None) -> None:
-    """Answer the parent's requests until it is gone; `held` are batches inherited from it, by key."""
+def serve(control: socket.socket, guard: int, held: dict[int, Any] | None = None) -> None:
+    """Answer the parent's requests until it or the guard is gone.
+
+    Args:
+        control: the parent.
+        guard: see `rewards.running.guard.leave_a_guard`.
+        held: batches inherited from the parent, by key.
+    """
     import numpy  # noqa: F401  # so that no worker has to import them
 
     import rewards.running.child  # noqa: F401
@@ -45,7 +49,7 @@ def serve(control: socket.socket, held: dict[int, Any] | None = None) -> None:
     _own_process()
     gc.collect()
     gc.freeze()
-    _Template(control, held or {}).run()
+    _Template(control, guard, held or {}).run()
 
 
 def _own_process() -> None:
@@ -55,22 +59,18 @@ def _own_process() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    process_control(_PR_SET_CHILD_SUBREAPER, 1)
-
-
-def process_control(option: int, value: int) -> None:
-    """Linux `prctl`; does nothing elsewhere."""
-    if sys.platform.startswith("linux"):
-        ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
+    process_control(SUBREAPER, 1)
 
 
 class _Template:
-    def __init__(self, control: socket.socket, held: dict[int, Any]) -> None:
+    def __init__(self, control: socket.socket, guard: int, held: dict[int, Any]) -> None:
         self.control = control
+        self.guard = guard
         self.workers: dict[int, socket.socket] = {}
         self.held = held
         self.selector = selectors.DefaultSelector()
         self.selector.register(control, selectors.EVENT_READ)
+        self.selector.register(guard, selectors.EVENT_READ)
         # children are noticed through a signal that only writes into a pipe
         self.wake_read, wake_write = os.pipe()
         os.set_blocking(wake_write, False)
@@ -85,6 +85,8 @@ class _Template:
                 for key, _ in self.selector.select():
                     if key.fileobj is self.control:
                         self.request()
+                    elif key.fd == self.guard:
+                        raise EOFError
                     else:
                         with contextlib.suppress(BlockingIOError):
                             os.read(self.wake_read, 4096)
@@ -122,7 +124,7 @@ class _Template:
 
         status = 1
         try:
-            process_control(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            process_control(PDEATHSIG, signal.SIGKILL)
             os.setsid()
             signal.set_wakeup_fd(-1)
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
@@ -131,6 +133,7 @@ class _Template:
                 other.close()
             self.selector.close()
             os.close(self.wake_read)
+            os.close(self.guard)
             child.serve(connection, self.held.get(message["batch"]))
             status = 0
         finally:
@@ -156,7 +159,7 @@ class _Template:
                 with contextlib.suppress(OSError):
                     life.sendall(code.to_bytes(4, "big", signed=True))
                 life.close()
-        for pid in _children():
+        for pid in children():
             if pid not in self.workers:  # an orphan of a worker, adopted by this process
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
@@ -164,28 +167,13 @@ class _Template:
     def end_all(self) -> None:
         for pid in list(self.workers):
             _kill_group(pid)
-        for _ in range(1000):
-            for pid in _children():
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-            try:
-                os.waitpid(-1, 0)
-            except ChildProcessError:
-                return
+        end_children()
 
 
 def _kill_group(pid: int) -> None:
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             kill(pid, signal.SIGKILL)
-
-
-def _children() -> Iterator[int]:
-    with (
-        contextlib.suppress(OSError),
-        open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file,
-    ):
-        yield from (int(pid) for pid in file.read().split())
 
 
 if __name__ == "__main__":

@@ -86,8 +86,7 @@ class Worker:
         return self._connection is not None
 
     def _start(self) -> SetDescription:
-        if self._given_up:
-            raise GivenUp
+        self._see_that_it_is_wanted()
         self._pid, self._connection, self._life = self._runner.fork(self._batch)
         self.generation += 1
         name = Path(self.target.partition("::")[0]).name
@@ -105,9 +104,7 @@ class Worker:
         except RewardWorkbenchError:
             self.kill()
             raise
-        if self._given_up:
-            self.kill()
-            raise GivenUp
+        self._see_that_it_is_wanted()
         description = SetDescription.from_json(values)
         if any(reward.entry.runs == "warm" for reward in description.rewards):
             self.version = code_version(self.target)
@@ -141,10 +138,15 @@ class Worker:
         """
         helper = Worker(self._runner, self.target, batch, self._load_timeout_s)
         self.helper = helper
-        if self._given_up:
-            helper.kill()
-            raise GivenUp
+        self._see_that_it_is_wanted()
         return helper
+
+    def _see_that_it_is_wanted(self) -> None:
+        if self._given_up:
+            self.kill()
+            if self.helper is not None:
+                self.helper.kill()
+            raise GivenUp
 
     def _exit_code(self) -> int:
         """Wait until the process is gone, close its sockets; the code it ended with, negative for a signal."""

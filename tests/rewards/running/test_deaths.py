@@ -58,7 +58,7 @@ def check(tmp_path: Path, rows: int, deaths: dict[int, str], spawn: bool) -> Non
     with Runner(spawn=spawn, batch=batch) as runner:
         with runner.worker(tmp_path / "rewards.py", batch) as worker:
             result = worker.call("killer", timeout_s=0.2)
-        assert len(children() - before) == 1, "only the template is left"
+        assert len(children() - before) == 2, "only the template and its guard are left"
     assert children() - before == set()
     failed = {row: Status(result.status[row]) for row in range(rows) if result.status[row] != Status.NUMBER}
     assert failed == {row: Status.TIMEOUT if text == "loop" else Status.DIED for row, text in deaths.items()}

@@ -260,6 +260,40 @@ def test_no_process_is_left_when_the_parent_closes_or_is_killed(
     assert gone(mark)
 
 
+LEAVES = """
+import subprocess
+
+def sleeps(completions, **_):
+    return [float(subprocess.Popen(["setsid", "sleep", "300"]).pid)] * len(completions)
+
+def parent(completions, **_):
+    import os
+    return [float(os.getppid())] * len(completions)
+"""
+
+
+@pytest.mark.parametrize("spawn", [False, True])
+@pytest.mark.parametrize("killed", ["template", "guard", "stopped"])
+def test_what_workers_started_ends_with_the_template(tmp_path: Path, spawn: bool, killed: str) -> None:
+    (tmp_path / "leaves.py").write_text(LEAVES)
+    with Runner(spawn=spawn) as runner, runner.worker(tmp_path / "leaves.py", ROWS) as worker:
+        sleeper = int(worker.call("sleeps", rows=[0]).scores[0])
+        template = int(worker.call("parent", rows=[0]).scores[0])
+        guard = runner._process.pid if runner._process is not None else runner._forked
+        assert guard is not None
+        assert Path(f"/proc/{sleeper}").exists()
+        if killed == "stopped":
+            os.kill(template, signal.SIGSTOP)
+            runner._end_template()
+        else:
+            os.kill(template if killed == "template" else guard, signal.SIGKILL)
+        for _ in range(500):
+            if not any(Path(f"/proc/{pid}").exists() for pid in (sleeper, worker.pid, template)):
+                break
+            time.sleep(0.02)
+        assert not any(Path(f"/proc/{pid}").exists() for pid in (sleeper, worker.pid, template))
+
+
 def test_a_template_that_died_is_replaced(target: Path) -> None:
     with Runner(spawn=True) as runner:
         assert runner._process is not None
