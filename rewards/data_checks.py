@@ -14,6 +14,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+GOLD_NAMES = frozenset(
+    [
+        "answer",
+        "answers",
+        "solution",
+        "target",
+        "gold",
+        "ground_truth",
+        "reference",
+        "expected_answer",
+        "final_answer",
+    ]
+)
+"""Columns with these names hold ground truths."""
+
 MOST = 3_000
 """Different prompts that are compared with each other, at most."""
 ALIKE = 0.97
@@ -263,6 +278,7 @@ def _plain_answer(value: Any) -> str:
 
 
 __all__ = [
+    "GOLD_NAMES",
     "Shown", "conflicting_values", "empty_prompts", "leaked_answers", "near_repeats", "opened_tags", "prompt_text",
     "question_text", "repeated_prompts", "shown_answers", "unreadable_values", "visible_values",
 ]  # fmt: skip

@@ -20,6 +20,7 @@ from rewards.contract import Batch
 from rewards.running import Crew
 from trainer.backends.transformers import attention_implementation, policy_tokenizer_of, weights_dtype
 from trainer.data import prompt_lengths, read_rows
+from trainer.data_faults import cut_completions, data_faults, template_faults
 from trainer.environment import quiet_libraries
 from trainer.job import Job, Request, prepare_job
 from trainer.journal import say
@@ -76,12 +77,13 @@ def preflight(request: Request, samples: Sequence[Path] = ()) -> Preflight:
     quiet_libraries()
     job = prepare_job(request)
     folder = resolve_model(job.settings.model, root=job.root, say=say).path
-    lengths = prompt_lengths(job.data.train, policy_tokenizer_of(folder))
+    tokenizer = policy_tokenizer_of(folder)
+    lengths = prompt_lengths(job.data.train, tokenizer)
     files = list(samples) or (job.manifest.sample_paths if job.manifest else [])
     return Preflight(
         [
             check_data(job),
-            check_lengths(job, folder, lengths),
+            check_lengths(job, folder, lengths, tokenizer, files),
             check_model(job, folder, max(lengths, default=0)),
             check_signal(job, files),
             check_seal(job),
@@ -114,6 +116,7 @@ def check_data(job: Job) -> Section:
         empty = sum(row.get(name) is None or row.get(name) == "" for row in data.train)
         if empty:
             worries.append(("think again", f"column '{name}' is empty in {empty} of {len(data.train)} rows"))
+    worries += [("think again", why) for why in data_faults([*data.train, *data.holdout], data.columns)]
     if not data.holdout:
         worries.append(
             ("think again", "nothing is held out: [data] holdout = 0.1 lets `compare` prove something")
@@ -121,8 +124,12 @@ def check_data(job: Job) -> Section:
     return Section("data", lines, worries)
 
 
-def check_lengths(job: Job, folder: Path, lengths: list[int]) -> Section:
-    """Prompt lengths in tokens, what the limit leaves out, and whether prompt and completion fit the context."""
+def check_lengths(
+    job: Job, folder: Path, lengths: list[int], tokenizer: Any, files: Sequence[Path]
+) -> Section:
+    """Prompt lengths in tokens, what the limit leaves out, whether prompt and completion fit the context, samples that
+    would be cut, and tags that the chat template opens.
+    """
     limit, answer = (
         job.settings.own.max_prompt_length,
         int(job.settings.trl.get("max_completion_length") or 256),
@@ -151,8 +158,19 @@ def check_lengths(job: Job, folder: Path, lengths: list[int]) -> Section:
             )
         )
     lines.append(f"completions of at most {answer} tokens" + (f"; context {context}" if context else ""))
+    cut, samples = cut_completions(files, tokenizer, answer)
+    if cut:
+        lines.append(f"{cut} of {samples} samples have more than {answer} tokens and would be cut")
+    if cut > 0.1 * samples:
+        worries.append(
+            ("think again", f"{cut / samples:.0%} of the samples would be cut: raise max_completion_length")
+        )
     if job.data.conversational and not read_model_facts(folder).chat_template:
         worries.append(("no", "the prompts are chat messages, but the tokenizer has no chat template"))
+    elif job.data.train:
+        described = {reward.name: reward.file for reward in job.description.rewards}
+        faults = template_faults(job.data.train[0]["prompt"], tokenizer, described)
+        worries += [("think again", why) for why in faults]
     return Section("prompt length", lines, worries)
 
 

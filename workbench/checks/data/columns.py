@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
+from rewards.data_checks import GOLD_NAMES
 from rewards.errors import RewardWorkbenchError
 from workbench.checks.finding import Evidence
 from workbench.checks.subject import SetSubject
-
-NAMES = frozenset(
-    [
-        "answer",
-        "answers",
-        "solution",
-        "target",
-        "gold",
-        "ground_truth",
-        "reference",
-        "expected_answer",
-        "label_answer",
-    ]
-)
 
 
 def gold_columns(subject: SetSubject) -> list[str]:
@@ -26,7 +13,7 @@ def gold_columns(subject: SetSubject) -> list[str]:
     assert subject.batch is not None
     found: set[str] = set()
     for member in subject.members:
-        found |= NAMES & set(member.reads)
+        found |= GOLD_NAMES & set(member.reads)
         try:
             if member.task.column is not None:
                 found.add(member.task.column)
