@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
-import resource
 import socket
 import sys
 import types
@@ -21,8 +20,8 @@ from rewards.conditions import call_where
 from rewards.contract import Batch, CallResult, TrainerState, describe_exception
 from rewards.errors import RewardWorkbenchError
 from rewards.repeating import call_rows_apart, calling_scope
-from rewards.reward_model import RewardModel
 from rewards.rewardset import RewardSet
+from rewards.running.memory import Memory
 from rewards.running.wire import receive_object, send_answer
 
 _PRINTED = 65536
@@ -37,6 +36,7 @@ class Context:
     batch: Batch
     target: str
     state: TrainerState = field(default_factory=TrainerState)
+    memory: Memory | None = None
 
     def rows(self, rows: list[int] | None) -> Batch:
         """The batch, or only some of its rows."""
@@ -65,9 +65,10 @@ def serve(connection: socket.socket, batch: Batch | None) -> None:
             if context is None:
                 os.chdir(request["cwd"])
                 rewardset = RewardSet.load(request["target"])
-                context = Context(rewardset, batch or Batch([], []), str(request["target"]))
                 answer = rewardset.describe().to_json()
-                _limit_memory(rewardset)
+                context = Context(
+                    rewardset, batch or Batch([], []), str(request["target"]), memory=Memory(rewardset)
+                )
             else:
                 answer = _function(request["function"])(context, **request["arguments"])
             if isinstance(answer, types.GeneratorType):
@@ -92,24 +93,6 @@ def _function(path: str) -> Any:
     for part in name.split("."):
         found = getattr(found, part)
     return found
-
-
-def _limit_memory(rewardset: RewardSet) -> None:
-    """Let the process grow by at most the largest `memory_mb`; a reward that wants more gets MemoryError.
-
-    Without a stated `memory_mb` a reward model is not limited: its size is the model's affair.
-    """
-    stated = zip(rewardset.entries, rewardset.functions, rewardset.declared, strict=True)
-    if any(isinstance(function, RewardModel) and "memory_mb" not in keys for _, function, keys in stated):
-        return
-    megabytes = max(entry.memory_mb for entry in rewardset.entries)
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            now = int(file.read().split()[0]) * resource.getpagesize()
-    except OSError:
-        return
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_AS, (now + megabytes * 1024 * 1024, resource.RLIM_INFINITY))
 
 
 class _Output:
@@ -180,7 +163,10 @@ def call_reward(
             record_credits=record_credits,
         )
 
-    return encode_result(call_where(entry.when, batch if batch is not None else context.rows(rows), one_call))
+    concerned = batch if batch is not None else context.rows(rows)
+    with context.memory.limited_to(reward) if context.memory is not None else contextlib.nullcontext():
+        result = call_where(entry.when, concerned, one_call)
+    return encode_result(result)
 
 
 def call_units(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from rewards.contract import Batch, Status
-from rewards.errors import LoadError, TargetError, WorkerDied, WorkerError, WorkerTimeout
+from rewards.errors import LoadError, TargetError, UsageError, WorkerDied, WorkerError, WorkerTimeout
 from rewards.running import Runner
 
 FILE = """
@@ -258,6 +259,49 @@ def test_no_process_is_left_when_the_parent_closes_or_is_killed(
             parent.send_signal(signal.SIGKILL)
         parent.wait(20)
     assert gone(mark)
+
+
+STOPS = """
+import os, signal, threading, time
+
+def stops(completions, **_):
+    threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGSTOP)).start()
+    return [1.0] * len(completions)
+"""
+
+
+def test_a_process_that_reads_nothing_any_more_is_ended(tmp_path: Path) -> None:
+    (tmp_path / "stops.py").write_text(STOPS)
+    with Runner() as runner, runner.worker(tmp_path / "stops.py", ROWS) as worker:
+        assert worker.call("stops", rows=[1]).scores.tolist() == [1.0]
+        time.sleep(0.3)
+        result = worker.call("stops", Batch(["p"], ["x" * (8 << 20)]), timeout_s=0.5)
+    assert result.errors == {0: "took over 0.5 s and was ended"}
+
+
+def test_many_open_descriptors_and_endless_deadlines_are_no_matter(target: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = min(before[1], 4096) if before[1] != resource.RLIM_INFINITY else 4096
+    if most < 1500:
+        pytest.skip("fewer than 1,500 descriptors are allowed")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(most, before[0]), before[1]))
+    opened = [os.open(os.devnull, os.O_RDONLY) for _ in range(1200)]
+    try:
+        with Runner() as runner, runner.worker(target, ROWS) as worker:
+            assert worker.call("plain", rows=[3], timeout_s=1e300).scores.tolist() == [3.0]
+    finally:
+        for fd in opened:
+            os.close(fd)
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@pytest.mark.parametrize("text", ["abc", "-1", "nan", "inf"])
+def test_a_load_time_that_is_none_is_one_sentence(
+    target: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setenv("REWARD_WORKBENCH_LOAD_TIMEOUT_S", text)
+    with Runner() as runner, pytest.raises(UsageError, match="is no number of seconds above 0"):
+        runner.worker(target, ROWS)
 
 
 LEAVES = """
