@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Sequence
 
 from rewards.errors import UsageError
+from workbench.checks.answers.capital_missed import CapitalMissed
 from workbench.checks.answers.empty_gold import EmptyGold
 from workbench.checks.answers.equal_forms import EqualForms
 from workbench.checks.answers.gold_ignored import GoldIgnored
@@ -19,6 +20,7 @@ from workbench.checks.answers.last_refused import LastRefused
 from workbench.checks.answers.near_miss import NearMiss
 from workbench.checks.answers.top_unreached import TopUnreached
 from workbench.checks.answers.wrong_column import WrongColumn
+from workbench.checks.answers.zero_gold import ZeroGold
 from workbench.checks.check import FAMILIES, Check
 from workbench.checks.code.broad_except import BroadExcept
 from workbench.checks.code.dotless_pattern import DotlessPattern
@@ -37,6 +39,7 @@ from workbench.checks.code.undefined_name import UndefinedName
 from workbench.checks.code.unseeded_random import UnseededRandom
 from workbench.checks.contract.async_blocking import AsyncBlocking
 from workbench.checks.contract.async_undetected import AsyncUndetected
+from workbench.checks.contract.column_setting import ColumnSetting
 from workbench.checks.contract.column_types import ColumnTypes
 from workbench.checks.contract.dies import Dies
 from workbench.checks.contract.global_state import GlobalState
@@ -103,9 +106,11 @@ from workbench.checks.laws.order_dependent import OrderDependent
 from workbench.checks.laws.own_law import OwnLaw
 from workbench.checks.laws.part_removed import PartRemoved
 from workbench.checks.laws.repetition_pays import RepetitionPays
+from workbench.checks.laws.short_penalised import ShortPenalised
 from workbench.checks.laws.state_kept import StateKept
 from workbench.checks.laws.truncated_more import TruncatedMore
 from workbench.checks.laws.undeclared_column import UndeclaredColumn
+from workbench.checks.laws.words_for_tokens import WordsForTokens
 from workbench.checks.robustness.bad_row import BadRow
 from workbench.checks.robustness.hostile_text import HostileText
 from workbench.checks.robustness.memory_growth import MemoryGrowth
@@ -158,6 +163,7 @@ CHECKS: dict[str, type[Check]] = {
         Leftovers,
         ReservedColumn,
         SwallowedError,
+        ColumnSetting,
         Nondeterministic,
         HashOrder,
         StateKept,
@@ -172,6 +178,8 @@ CHECKS: dict[str, type[Check]] = {
         DamagedMore,
         OwnLaw,
         MutatedFails,
+        WordsForTokens,
+        ShortPenalised,
         EmptyPaid,
         ScaffoldPaid,
         WrongContent,
@@ -199,6 +207,8 @@ CHECKS: dict[str, type[Check]] = {
         LastRefused,
         TopUnreached,
         EmptyGold,
+        ZeroGold,
+        CapitalMissed,
         HostileText,
         SlowPattern,
         SlowGrowth,

@@ -11,7 +11,7 @@ from workbench.checks.steadiness import plain_scores
 from workbench.checks.subject import RewardSubject
 
 IDLE = ("", "I have no idea.")
-EMPTY: tuple[Any, ...] = ("", None)
+EMPTY: tuple[Any, ...] = ("", None, [])
 
 
 class EmptyGold(RewardCheck):
@@ -38,22 +38,25 @@ class EmptyGold(RewardCheck):
     def run(self, subject: RewardSubject) -> Iterable[Finding]:
         """One finding with the empty ground truth that pays."""
         task = subject.task
-        if not task.cases or task.column is None or task.column not in subject.reads:
+        if not task.cases or subject.batch is None:
             return
-        if not subject.steadiness.reliable or subject.batch is None:
+        if not subject.steadiness.reliable and subject.steadiness.cause not in ("company", "order"):
             return
         case = task.cases[0]
-        if not isinstance(subject.batch.columns[task.column][case.row], str):
+        column = task.column if task.column in subject.reads else _tests(subject) if task.programs else None
+        value = subject.batch.columns[column][case.row] if column is not None else None
+        if column is None or not isinstance(value, (str, list)):
             return
         usual = plain_scores(subject.call([case.row] * len(IDLE), [subject.shaped(text) for text in IDLE]))
-        there = [row for row in subject.usable if task.golds.get(row) in EMPTY]
-        for empty in EMPTY:
-            columns: dict[str, list[Any]] = {task.column: [empty] * len(IDLE)}
+        golds = subject.batch.columns[column]
+        there = [row for row in subject.usable if golds[row] in EMPTY]
+        for empty in (empty for empty in EMPTY if empty is None or type(empty) is type(value)):
+            columns: dict[str, list[Any]] = {column: [empty] * len(IDLE)}
             rows = [case.row] * len(IDLE)
             result = plain_scores(subject.call(rows, [subject.shaped(text) for text in IDLE], columns))
             for place, text in enumerate(IDLE):
                 if case.pays(float(result[place])) and not case.pays(float(usual[place])):
-                    same = [row for row in there if task.golds[row] == empty]
+                    same = [row for row in there if golds[row] == empty]
                     yield self._tell(
                         subject, same[0] if same else case.row, text, empty, float(result[place]), len(same)
                     )
@@ -77,3 +80,11 @@ class EmptyGold(RewardCheck):
             line=subject.description.line,
             count=max(1, rows),
         )
+
+
+def _tests(subject: RewardSubject) -> str | None:
+    """The column of tests that a reward for programs reads: the one whose values are lists."""
+    assert subject.batch is not None
+    columns = subject.batch.columns
+    found = (name for name in subject.reads if any(isinstance(value, list) for value in columns[name]))
+    return next(found, None)

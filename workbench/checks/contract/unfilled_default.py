@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from workbench.checks.check import RewardCheck, number
 from workbench.checks.finding import Cost, Finding
@@ -48,7 +49,10 @@ class UnfilledDefault(RewardCheck):
         constant = len(set(subject.scores.values())) <= 1
         if not unread or not unfilled or len(subject.usable) < 2:
             return
-        if not constant and not (subject.judged and _in_order(subject, subject.scores) < UNORDERED):
+        scored = np.array(list(subject.scores.values()))
+        if not constant and not (
+            subject.judged and in_order(subject, list(subject.scores), scored) < UNORDERED
+        ):
             return
         for argument in unfilled:
             alike = sorted(unread, key=lambda name: -difflib.SequenceMatcher(None, argument, name).ratio())
@@ -61,7 +65,7 @@ class UnfilledDefault(RewardCheck):
     def _compare(self, subject: RewardSubject, argument: str, column: str) -> Finding | None:
         assert subject.batch is not None
         constant = len(set(subject.scores.values())) <= 1
-        rows = subject.few() if constant else _labelled(subject)
+        rows = subject.few() if constant else labelled_rows(subject)
         filled = subject.call(
             rows,
             [subject.batch.completions[row] for row in rows],
@@ -70,7 +74,7 @@ class UnfilledDefault(RewardCheck):
         numbers = filled.scores[filled.status == 0]
         if len(numbers) < len(rows) or len(np.unique(numbers)) < 2:
             return None
-        if not constant and _in_order(subject, dict(zip(rows, map(float, numbers), strict=True))) < ORDERED:
+        if not constant and in_order(subject, rows, numbers) < ORDERED:
             return None
         gain = [float(filled.scores[i]) - subject.scores.get(row, 0.0) for i, row in enumerate(rows)]
         best = max(range(len(rows)), key=lambda i: (gain[i], -len(subject.text(rows[i]))))
@@ -96,20 +100,20 @@ class UnfilledDefault(RewardCheck):
         )
 
 
-def _in_order(subject: RewardSubject, scores: dict[int, float]) -> float:
+def in_order(subject: RewardSubject, rows: Sequence[int], scores: npt.NDArray[np.float64]) -> float:
     """The share of pairs of a right and a wrong sample of one prompt in which the right one scores more.
 
-    1.0 where there is no such pair.
+    `scores` runs along `rows`; 1.0 where there is no such pair.
     """
     assert subject.batch is not None
-    groups = subject.batch.groups
-    right = [row for row in subject.labelled("right") if row in scores]
-    wrong = [row for row in subject.labelled("wrong", "hack") if row in scores]
+    groups, by_row = subject.batch.groups, dict(zip(rows, map(float, scores), strict=True))
+    right = [row for row in subject.labelled("right") if row in by_row]
+    wrong = [row for row in subject.labelled("wrong", "hack") if row in by_row]
     pairs = [(one, other) for one in right for other in wrong if groups[one] == groups[other]]
-    return sum(scores[one] > scores[other] for one, other in pairs) / len(pairs) if pairs else 1.0
+    return sum(by_row[one] > by_row[other] for one, other in pairs) / len(pairs) if pairs else 1.0
 
 
-def _labelled(subject: RewardSubject) -> list[int]:
+def labelled_rows(subject: RewardSubject) -> list[int]:
     """Some samples labelled right or wrong, with those of a prompt together."""
     assert subject.batch is not None
     groups = subject.batch.groups
