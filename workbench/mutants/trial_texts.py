@@ -20,7 +20,19 @@ LONGEST = 6_000
 """Characters of a made-up text, at most."""
 LARGEST = 600
 """Words or lines that a number of the code may ask for."""
-UNITS = ("word", "line", "sentence", "character")
+LAYOUTS = (
+    "<think>so it is</think>\n<answer>42</answer>",
+    "<think>\nso it is\n</think>\n<answer>\n42\n</answer>",
+    "<reasoning>\nso it is\n</reasoning>\n<answer>\n42\n</answer>\n",
+    "<think>so it is</think>\n42",
+    "so it is \\boxed{42}",
+    "so it is\n#### 42",
+    "```python\nprint(42)\n```",
+    '{"answer": 42}',
+    "# So\n\n- it **is**\n- `so`\n\n1. one\n2. two",
+    "According to Ito (2019), so it is [1]. Therefore, because of that, it is so: https://example.org",
+)
+"""Layouts that rewards usually ask for."""
 
 
 def trial_texts(
@@ -29,6 +41,7 @@ def trial_texts(
     lines: Collection[int] | None = None,
     *,
     answers: Sequence[str] = (),
+    words: Sequence[str] = (),
     seed: int = 0,
     most: int = 300,
 ) -> list[tuple[int, str]]:
@@ -39,17 +52,19 @@ def trial_texts(
         source: the text of the reward's file.
         lines: the lines of it that the reward uses; None: all.
         answers: ground truths of other rows.
+        words: further words that the reward looks for.
         seed: of the changes by structure.
         most: how many texts, about; each way of making them gets its turn.
     """
     if not samples:
         return []
-    words, numbers, patterns = spoken_of(source, lines)
+    spoken, numbers, patterns = spoken_of(source, lines)
     ways: list[Iterable[tuple[int, str]]] = [
-        _of_words(samples, words),
+        _of_words(samples, [*words, *spoken]),
         _of_numbers(samples, numbers),
         _of_patterns(samples, patterns),
         _of_values(samples, numbers),
+        ((0, text) for text in (*LAYOUTS, *_tagged(spoken))),
         ((0, odd.text) for odd in odd_completions(list(samples[:1]))),
         _of_structure(samples, answers, random.Random(seed)),
     ]
@@ -127,6 +142,15 @@ def _of_words(samples: Sequence[str], words: Sequence[str]) -> Iterator[tuple[in
                 yield place, f"{text} {word}!"
                 yield place, f"{text} {word.swapcase()}"
         yield 0, word
+
+
+def _tagged(words: Sequence[str]) -> Iterator[str]:
+    """Words of the code as names of tags: each by itself, and all after one another with and without line breaks."""
+    names = [name for name in dict.fromkeys(word.strip("<>/") for word in words) if name.isidentifier()][:8]
+    for between in ("", "\n"):
+        yield "\n".join(f"<{name}>{between}so it is{between}</{name}>" for name in names)
+    for name in names:
+        yield f"<{name}>so it is</{name}>"
 
 
 def _of_numbers(samples: Sequence[str], numbers: Sequence[float]) -> Iterator[tuple[int, str]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from rewards.contract import Status
 from workbench.checks.check import RewardCheck, number
-from workbench.checks.finding import Cost, Finding
+from workbench.checks.finding import Cost, Finding, Severity
 from workbench.checks.subject import RewardSubject, reason_of
 
 _CALL = {"type": "function", "function": {"name": "lookup", "arguments": "{}"}}
@@ -19,7 +20,8 @@ class SeveralTurns(RewardCheck):
     With tools a completion has several messages: an assistant message that calls a tool (its content empty or
     None), the tool's answer, and the assistant's final answer. A reward that reads `completion[0]["content"]`
     judges the call and never the answer. Shown by putting a tool call before a sample's own answer: what it
-    scores then is what the empty first message scores, not what the answer scores.
+    scores then is what the empty first message scores, not what the answer scores. Of a reward from an installed
+    package it is information as long as no sample has several messages: its code is not yours to mend.
 
     Example:
         texts = [completion[0]["content"] for completion in completions]
@@ -66,6 +68,7 @@ class SeveralTurns(RewardCheck):
             advice='Read the last assistant message, completion[-1]["content"], not completion[0].',
             cause="first message",
             reward=subject.name,
+            severity=_level(subject),
             evidence=subject.evidence(row, completion=completion, got=got, expected=expected),
             line=subject.description.line,
         )
@@ -78,10 +81,17 @@ class SeveralTurns(RewardCheck):
             advice='Read the content as message.get("content") or "".',
             cause=f"raises {reason_of(error)} at {subject.source.statement(line)}",
             reward=subject.name,
+            severity=_level(subject),
             evidence=subject.evidence(row, completion=completion, got=error, expected="a number"),
             line=line or subject.description.line,
             shared=True,
         )
+
+
+def _level(subject: RewardSubject) -> Severity:
+    installed = "site-packages" in Path(subject.description.file or "").parts
+    completions = subject.batch.completions if subject.batch is not None else []
+    return "warning" if not installed or any(len(completion) > 1 for completion in completions) else "info"
 
 
 def _with_tool(text: str, content: str | None) -> list[dict[str, Any]]:

@@ -70,7 +70,7 @@ class LabelOrder(SetCheck):
             f"({number(pair.paid)}): {shown(first.text(pair.right), 70)}. In order are {ranking.auc:.0%} of "
             f"{len(ranking.pairs)} pairs of right and wrong (interval {low:.0%} to {high:.0%}).",
             advice=_advice(members),
-            cause="order" if pair.inverted else "ties",
+            cause=_cause(ranking, pair),
             reward=ranking.reward,
             severity=severity,
             evidence=first.evidence(
@@ -78,7 +78,15 @@ class LabelOrder(SetCheck):
             ),
             line=first.description.line if ranking.reward else None,
             count=len({pair.other for pair in pairs}),
+            shared=_cause(ranking, pair) == "outweighed",
         )
+
+
+def _cause(ranking: Ranking, pair: Pair) -> str:
+    """A total out of order is the matter of RW609 too, which names the member that does it."""
+    if not pair.inverted:
+        return "ties"
+    return "order" if ranking.reward else "outweighed"
 
 
 def _advice(members: list[RewardSubject]) -> str:

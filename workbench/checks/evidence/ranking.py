@@ -15,6 +15,7 @@ from workbench.checks.intervals import wilson
 from workbench.checks.signal.table import Table
 from workbench.checks.subject import RewardSubject, SetSubject
 
+LOOKS = ("format", "length", "style")
 FEWEST = 3
 """Independent comparisons below which an order is no law."""
 
@@ -138,8 +139,12 @@ def _pairs(pairs: Sequence[tuple[int, int]], scores: Mapping[int, float]) -> Ite
 
 
 def reads_truth(subject: RewardSubject) -> bool:
-    """Whether the reward compares with something given: a column of the samples, or the prompt."""
-    return bool(subject.reads) or subject.reads_prompts or subject.description.entry.kind == "correctness"
+    """Whether the reward compares with something given: a column of the samples, or the prompt.
+
+    A reward declared to be about how a text looks may read the prompt for other reasons (a template that opens a tag).
+    """
+    kind = subject.description.entry.kind
+    return bool(subject.reads) or kind == "correctness" or (subject.reads_prompts and kind not in LOOKS)
 
 
 def smallest_pair(subject: RewardSubject, pairs: Sequence[Pair]) -> Pair:

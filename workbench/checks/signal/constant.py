@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass
 
-from rewards.contract import Batch, Status
+from rewards.contract import Status
 from workbench.checks.check import RewardCheck, number, shown
 from workbench.checks.finding import Cost, Finding, Severity
+from workbench.checks.signal.label_matter import labels_concern
+from workbench.checks.signal.why_constant import Reason, reason_for
 from workbench.checks.subject import RewardSubject
+from workbench.checks.trials import score_texts
+from workbench.mutants.trial_texts import trial_texts
 
-LAYOUT_KINDS = ("format", "length", "style", "diversity")
 ENOUGH = 3
 """Different completions needed before equal scores mean anything."""
+TRIED = 80
+
+
+@dataclass(frozen=True)
+class _Other:
+    """A made-up completion that scores something else than the samples."""
+
+    row: int
+    text: str
+    score: float
 
 
 class Constant(RewardCheck):
@@ -21,9 +33,12 @@ class Constant(RewardCheck):
 
     GRPO learns from differences within a group; a reward without differences teaches nothing. Told apart are
     zero for all, the top of the range for all (saturated), None for all, and another constant; and why, where
-    it can be seen: a pattern that matches none of the samples, a condition that is always true, a constant
-    even for odd completions. Where labelled right and wrong samples get the same score it is an error;
-    without labels, a reward that can score otherwise but does not on these samples is information.
+    it can be seen: a condition that is always true, a pattern that matches none of the samples (with the nearest one,
+    and what would make it match), a column that is never read, an exception that is caught each time, text that only
+    stands in the prompt. It is an error where the samples are labelled right and wrong in what the reward looks at. It
+    is a warning where the reason is a plain mistake, or where no made-up completion scores otherwise either (odd ones,
+    and ones made of the words and patterns of the reward's own code). A sound reward whose samples never show what it
+    pays is information, with a completion that would be paid.
 
     Example:
         if "<think>" and "<answer>" in text:      # a text is always true
@@ -37,6 +52,7 @@ class Constant(RewardCheck):
     severity = "error"
     summary = "every sample gets the same score"
     cost = Cost.TEACHES_NOTHING
+    version = 2
 
     def run(self, subject: RewardSubject) -> Iterable[Finding]:
         """At most one finding."""
@@ -48,46 +64,34 @@ class Constant(RewardCheck):
         if len(values) != 1 or len({subject.text(row) for row in subject.scores}) < ENOUGH:
             return
         value = values.pop()
+        reason, other, concern = reason_for(subject), _other_score(subject, value), labels_concern(subject)
+        yield self._tell(subject, value, reason, other, concern)
+
+    def _tell(
+        self, subject: RewardSubject, value: float, reason: Reason | None, other: _Other | None, concern: bool
+    ) -> Finding:
         right = [row for row in subject.labelled("right") if row in subject.scores]
         wrong = [row for row in subject.labelled("wrong", "hack") if row in subject.scores]
         judged = subject.judged and bool(right) and bool(wrong)
-        never = self._never_varies(subject, value)
         row = subject.smallest(wrong if judged else list(subject.scores))
-        reason = self._reason(subject)
-        severity = self._severity(subject, value, judged, never or reason is not None)
+        if reason is not None and reason.row is not None:
+            row = reason.row
         mixed = f", right and wrong alike ({len(right)} and {len(wrong)})" if judged else ""
-        beyond = "; odd completions get it too" if never else ""
-        yield self.finding(
+        beyond = "; made-up completions get it too" if other is None else ""
+        paid = f"; {shown(other.text, 70)} would score {number(other.score)}" if other is not None else ""
+        return self.finding(
             f"{subject.name} {_kind(value, subject)} {len(subject.scores)} samples{mixed}{beyond}"
-            f"{': ' + reason[0] if reason else ''}.",
+            f"{': ' + reason.text if reason else ''}{paid}.",
             advice="Nothing is learnt from a constant. "
-            + (
-                reason[1]
-                if reason
-                else "Run explain on one sample and see which lines and conditions give its score."
-            ),
+            + (reason.advice if reason else "Run explain on one sample and see which lines give its score."),
             cause="constant",
             reward=subject.name,
-            severity=severity,
+            severity=_severity(subject, reason, other, concern),
             evidence=subject.evidence(row, got=value, expected="different scores for different completions"),
-            line=(reason[2] if reason else None) or subject.description.line,
+            line=(reason.line if reason else None) or subject.description.line,
             count=len(subject.scores),
             shared=True,
         )
-
-    def _severity(self, subject: RewardSubject, value: float, judged: bool, sure: bool) -> Severity:
-        """How severe a constant is.
-
-        `judged`: labelled right and wrong samples share it; `sure`: nothing makes the reward score otherwise, or the
-        reason was seen. A layout, length or style that no sample breaks may well be so; a penalty none earns is fine.
-        """
-        bounds, kind = subject.declared_range, subject.description.entry.kind
-        if judged and (sure or kind not in LAYOUT_KINDS):
-            return "error"
-        if sure:
-            return "warning"
-        penalty = bounds is not None and bounds[1] <= 0 and value >= bounds[1]
-        return "warning" if judged and not penalty else "info"
 
     def _nothing(self, subject: RewardSubject) -> Finding:
         row = subject.smallest(subject.rows)
@@ -102,57 +106,70 @@ class Constant(RewardCheck):
             shared=True,
         )
 
-    def _never_varies(self, subject: RewardSubject, value: float) -> bool:
-        odd = [score for _, score, state in subject.odd.shortest_first() if state == Status.NUMBER]
-        rows = subject.few(4)
-        grown = [subject.shaped(" ".join([subject.text(row)] * 20)) for row in rows]
-        result = subject.call(rows, grown)
-        odd += [
-            float(score)
-            for score, state in zip(result.scores, result.status, strict=True)
-            if state == Status.NUMBER
-        ]
-        return len(odd) >= ENOUGH and all(score == value for score in odd)
 
-    def _by_prompt(self, subject: RewardSubject) -> bool:
-        """Whether the same completions score otherwise, and differ, under prompts that say nothing."""
-        rows = subject.few(16)
-        batch = subject.variant(rows)
-        bare: Any = [{"role": "user", "content": "Hello."}] if subject.chat else "Hello."
-        asked = Batch(
-            [bare] * len(rows), batch.completions, batch.completion_ids, batch.columns, batch.groups
-        )
-        result = subject.bench.call(subject.name, asked, timeout_s=subject.patience_s)
-        return bool((result.status == Status.NUMBER).all()) and len(set(result.scores.tolist())) > 1
+def _severity(subject: RewardSubject, reason: Reason | None, other: _Other | None, concern: bool) -> Severity:
+    """An error where labels say that scores should differ, a warning where nothing could make them; see the manual."""
+    if concern:
+        return "error"
+    sure = reason is not None and reason.sure
+    if sure or other is None:
+        labelled = subject.judged and subject.labelled("right") and subject.labelled("wrong", "hack")
+        return "error" if sure and labelled else "warning"
+    return "info"
 
-    def _reason(self, subject: RewardSubject) -> tuple[str, str, int | None] | None:
-        """Why, what to do about it, and the line; None where nothing of the kind is seen."""
-        for node, text in always_true(subject):
-            return (
-                f"the text {shown(text)} on line {node.lineno} is true by itself, so its condition always holds",
-                'Write "a" in text and "b" in text, in full.',
-                node.lineno,
-            )
-        if subject.reads_prompts and self._by_prompt(subject):
-            return (
-                "what earns it stands in the prompt, not in the completion",
-                "Look for it in the completion alone.",
-                None,
-            )
-        rows = subject.few(16)
-        missed: list[dict[str, Any]] | None = subject.probe(
-            "workbench.checks.patterns:unmatched",
-            len(rows),
-            rows=rows,
-            lines=sorted(subject.source.lines_used(subject.description.line)),
-        )
-        for item in missed or []:
-            return (
-                f"the pattern {shown(item['pattern'])} on line {item['line']} matches none of the samples",
-                "Try the pattern on a sample; mind re.DOTALL, anchors and escapes.",
-                item["line"],
-            )
-        return None
+
+def _other_score(subject: RewardSubject, value: float) -> _Other | None:
+    """The shortest made-up completion that scores something else: odd, grown, or made of the reward's own words."""
+    found = [
+        _Other(subject.odd.row, item.text, score)
+        for item, score, state in subject.odd.shortest_first()
+        if state == Status.NUMBER and score != value and subject.odd.row is not None
+    ]
+    rows = subject.few(4)
+    grown = [(row, " ".join([subject.text(row)] * 20)) for row in rows]
+    lines = subject.source.lines_used(subject.description.line)
+    words = _texts_in(subject.description.entry.params)
+    made = trial_texts(
+        [subject.text(row) for row in rows],
+        subject.source.text,
+        lines,
+        words=words,
+        most=min(TRIED, subject.affordable(0.3)),
+    )
+    texts = [*grown, *((rows[place], text) for place, text in made), *_golds(subject, rows)]
+    for (row, text), score in zip(texts, score_texts(subject, texts), strict=True):
+        if score == score and score != value:
+            found.append(_Other(row, text, score))
+    return min(found, key=lambda other: (len(other.text), other.text), default=None)
+
+
+def _golds(subject: RewardSubject, rows: list[int]) -> list[tuple[int, str]]:
+    """The values of the columns that are read, as answers in the usual forms."""
+    assert subject.batch is not None
+    forms = (
+        "{}",
+        "<answer>{}</answer>",
+        "\\boxed{{{}}}",
+        "#### {}",
+        "Answer: {}",
+        "<think>so</think><answer>{}</answer>",
+    )
+    return [
+        (row, form.format(subject.batch.columns[column][row]))
+        for column in subject.reads
+        for row in rows[:2]
+        for form in forms
+        if isinstance(subject.batch.columns[column][row], (str, int, float))
+    ]
+
+
+def _texts_in(value: object) -> list[str]:
+    """The texts among a reward's parameters."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for item in value.values() for text in _texts_in(item)]
+    return [text for item in value for text in _texts_in(item)] if isinstance(value, (list, tuple)) else []
 
 
 def _kind(value: float, subject: RewardSubject) -> str:
@@ -160,13 +177,3 @@ def _kind(value: float, subject: RewardSubject) -> str:
     if bounds and value >= bounds[1]:
         return f"is saturated: it scores {number(value)}, the top of its range, on all"
     return f"scores {number(value)} on all"
-
-
-def always_true(subject: RewardSubject) -> Iterable[tuple[ast.expr, str]]:
-    """Non-empty texts that stand as a condition by themselves in the reward's file."""
-    used = subject.source.lines_used(subject.description.line)
-    for node in ast.walk(subject.source.tree):
-        if isinstance(node, ast.BoolOp) and node.lineno in used:
-            for part in node.values[:-1] if isinstance(node.op, ast.Or) else node.values:
-                if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value:
-                    yield part, part.value

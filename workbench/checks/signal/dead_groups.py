@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from rewards.groups import group_statistics
 from workbench.checks.check import SetCheck, number
 from workbench.checks.finding import Cost, Evidence, Finding, Severity
+from workbench.checks.intervals import wilson
+from workbench.checks.signal.table import Table, read_table
 from workbench.checks.subject import SetSubject
 
-MOST = 0.8
-SOME = 0.3
+SURE, MOST, SOME = 0.7, 0.5, 0.1
+"""Where the interval of the share of dead groups begins: an error (if all are dead), a warning, information."""
 
 
 class DeadGroups(SetCheck):
@@ -24,7 +24,9 @@ class DeadGroups(SetCheck):
     generated for nothing (TRL logs the share as `frac_reward_zero_std`). Members that cancel each other, a
     reward that only looks at the prompt, prompts that are too hard or too easy all end here. Computed with
     TRL's own arithmetic from the weights of the set; groups of one completion and groups nobody scores are
-    left out.
+    left out. How severe it is depends on where the 95 % interval of the share begins: all groups dead and the interval
+    above 70 % is an error, above 50 % a warning, above 10 % information. Members that differ while their total does
+    not are an error at once. One reward with one score for all samples is RW601's matter.
 
     Example:
         detail = min(1, words / 40), brevity = 1 - min(1, words / 40): the total is 1 for every completion
@@ -39,85 +41,56 @@ class DeadGroups(SetCheck):
     severity = "error"
     summary = "groups in which all completions get the same total"
     cost = Cost.TEACHES_NOTHING
+    version = 2
 
     def run(self, subject: SetSubject) -> Iterable[Finding]:
         """One finding about the totals of the set."""
-        seen = _look(subject)
-        if seen is None:
+        table = read_table(subject)
+        if table is None:
             return
-        dead, judged = len(seen.dead), seen.judged
-        all_dead = dead == judged and (judged >= 2 or len(seen.rows) >= 4)
-        if not all_dead and (dead < SOME * judged or judged < 4):
+        stats = group_statistics(table.scores, table.weights, table.groups)
+        several = stats.scorable >= 2
+        flat = stats.zero_spread & several
+        dead, judged = int(flat.sum()), int(several.sum())
+        alone = len(table.members) == 1
+        if not dead or (alone and len(np.unique(table.totals[~np.isnan(table.totals)])) < 2):
             return
-        severity: Severity = "error" if all_dead else "warning" if dead >= MOST * judged else "info"
-        alone = len(subject.members) == 1
-        varied = [
-            member.name
-            for place, member in enumerate(subject.members)
-            if len(_values(seen.table[:, place])) > 1
-        ]
-        cancels = all_dead and len(varied) >= 2
-        why = f": {' and '.join(varied)} differ, but take from each other what they give" if cancels else ""
+        low, high = wilson(dead, judged)
+        cancels = _cancelling(table) if dead == judged else []
+        if low < SOME and not cancels:
+            return
+        severity: Severity = "warning" if low >= MOST else "info"
+        if cancels or (dead == judged and low >= SURE):
+            severity = "error"
+        why = f": {' and '.join(cancels)} differ, but take from each other what they give" if cancels else ""
+        share = "" if dead == judged else f" ({dead / judged:.0%}, interval {low:.0%} to {high:.0%})"
         yield self.finding(
-            f"In {dead} of {judged} groups every completion has the same total, so nothing is learnt from them{why}.",
+            f"In {dead} of {judged} groups{share} every completion has the same total, so nothing is learnt from "
+            f"them{why}.",
             advice="Give members that cancel each other different weights, or drop one."
             if cancels
             else "Give partial credit where all completions fail, or leave out prompts that are too hard or too easy.",
-            cause="constant" if all_dead and alone else "dead",
-            reward=subject.members[0].name if alone else None,
+            cause="dead",
+            reward=table.members[0].name if alone else None,
             severity=severity,
-            evidence=_example(subject, seen),
-            count=sum(group in seen.dead for group in seen.groups),
-            shared=all_dead and alone,
+            evidence=_example(table, flat),
+            count=int(flat[table.groups].sum()),
         )
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """The scores of the rows that every member scored, their groups, and which groups are dead."""
-
-    rows: list[int]
-    groups: list[str]
-    table: npt.NDArray[np.float64]
-    totals: npt.NDArray[np.float64]
-    dead: frozenset[str]
-    judged: int
+def _cancelling(table: Table) -> list[str]:
+    """Members that differ within groups although the totals do not; [] where fewer than two do."""
+    names = []
+    for at, member in enumerate(table.members):
+        stats = group_statistics(table.added[:, [at]], [1.0], table.groups)
+        if table.weights[at] and not stats.zero_spread[stats.scorable >= 2].all():
+            names.append(member.name)
+    return names if len(names) >= 2 else []
 
 
-def _look(subject: SetSubject) -> _Seen | None:
-    """None where there is no group of two scored completions, or every weight is 0."""
-    members = subject.members
-    if not members or subject.batch is None:
-        return None
-    everything = set(range(len(subject.batch)))
-    rows = sorted(set.intersection(*(everything - (set(m.concerned) - set(m.usable)) for m in members)))
-    weights = np.array([member.description.entry.weight for member in members])
-    if not rows or not weights.any():
-        return None
-    table = np.column_stack([member.column(rows) for member in members])
-    table = np.where(np.isfinite(table), table, np.nan)
-    groups = [subject.batch.groups[row] for row in rows]
-    stats = group_statistics(table, weights, groups)
-    judged = stats.scorable >= 2
-    if not judged.any():
-        return None
-    dead = frozenset(
-        str(name) for name, flat in zip(stats.names, stats.zero_spread & judged, strict=True) if flat
-    )
-    return _Seen(rows, groups, table, np.nansum(table * weights, axis=1), dead, int(judged.sum()))
-
-
-def _example(subject: SetSubject, seen: _Seen) -> Evidence:
+def _example(table: Table, flat: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Evidence:
     """The dead group with the shortest completion, with the totals of its rows."""
-    first = subject.members[0]
-    places = [place for place, group in enumerate(seen.groups) if group in seen.dead]
-    row = first.smallest([seen.rows[place] for place in places])
-    group = seen.groups[seen.rows.index(row)]
-    totals = [
-        float(number(total)) for total, name in zip(seen.totals, seen.groups, strict=True) if name == group
-    ]
-    return first.evidence(row, got=totals, expected="different totals within a group")
-
-
-def _values(column: npt.NDArray[np.float64]) -> set[float]:
-    return set(column[~np.isnan(column)].tolist())
+    place = table.shortest(np.flatnonzero(flat[table.groups]).tolist())
+    totals = table.totals[table.groups == table.groups[place]]
+    shown = [float(number(float(total))) for total in totals]
+    return table.members[0].evidence(table.rows[place], got=shown, expected="different totals within a group")

@@ -60,4 +60,3 @@ class FewSignals(SetCheck):
                 cause="blind",
                 count=len(members),
             )
-

@@ -53,7 +53,7 @@ def test_reward_that_never_varies_is_a_warning_without_labels(check):
         "def reward(completions, **kwargs): return [0.2 for _ in completions]", "RW601", labels=False
     )
     assert finding.severity == "warning"
-    assert "odd completions get it too" in finding.message
+    assert "made-up completions get it too" in finding.message
 
 
 def test_penalty_in_a_set_is_not_judged_by_labels(check, healthy):
@@ -76,7 +76,73 @@ def test_declared_penalty_that_no_sample_earns_is_information_although_labelled(
     assert finding.severity == "info"
 
 
-def test_declared_format_that_no_sample_breaks_is_a_warning(check):
+def test_sound_format_that_no_sample_breaks_is_information_whatever_the_labels_say(check):
     source = "def reward(completions, **kwargs): return [float(bool(c[-1]['content'])) for c in completions]"
-    [finding] = check(source, "RW601", declare='kind = "format"')
-    assert finding.severity == "warning"
+    for declare in ('kind = "format"', ""):
+        [finding] = check(source, "RW601", declare=declare)
+        assert finding.severity == "info"
+        assert "'' would score 0" in finding.message
+
+
+def test_format_that_no_sample_has_is_information_with_one_that_would_be_paid(check):
+    source = NO_MATCH.replace(".upper()", "").replace("<answer>.*</answer>", "<result>.*</result>")
+    [finding] = check(source, "RW601")
+    assert finding.severity == "info"
+    assert "the nearest sample lacks '<result>'" in finding.message
+    assert "'<result>so it is</result>' would score 1" in finding.message
+
+
+def test_missing_dotall_is_named_with_the_completion_that_would_match(check):
+    source = (
+        NO_MATCH.replace(".upper()", "").replace("^<answer>", "^It.*<answer>").replace("^It", "^(It|Count)")
+    )
+    [finding] = check(source, "RW601")
+    assert finding.severity == "error"
+    assert "it would match with re.DOTALL" in finding.message
+    assert finding.advice.endswith("so that . matches line breaks too.")
+    assert "\n" in finding.evidence.completion[-1]["content"]
+
+
+def test_labels_that_the_text_explains_make_a_constant_an_error(check):
+    rows = [
+        {"prompt": f"p{group}", "completion": text, "label": label}
+        for group in range(4)
+        for text, label in (
+            (f"It is {group}.", "right"),
+            (f"IT IS {group}!!!", "wrong"),
+            (f"NO {group}!", "wrong"),
+        )
+    ]
+    source = "def reward(completions, **kwargs): return [0.0 if '???' in c else 1.0 for c in completions]"
+    [finding] = check(source, "RW601", rows=rows)
+    assert finding.severity == "error"
+
+
+def test_column_that_is_never_read_is_named_as_the_reason(check):
+    source = "def reward(completions, answer, **kwargs):\n"
+    source += "    return [0.0 if 'xx' in c[-1]['content'] else 1.0 for c in completions]"
+    [finding] = check(source, "RW601")
+    assert "it takes the column 'answer' and never reads it" in finding.message
+
+
+def test_exception_that_is_caught_each_time_is_named_as_the_reason(check):
+    source = """
+    import json
+    def reward(completions, **kwargs):
+        scores = []
+        for completion in completions:
+            try:
+                json.loads(completion[-1]["content"])
+                scores.append(1.0)
+            except ValueError:
+                scores.append(_low())
+        return scores
+    def _low():
+        try:
+            return float("low")
+        except ValueError:
+            return 0.0
+    """
+    [finding] = check(source, "RW601")
+    assert "each of them raises ValueError on line 14, caught on line 14" in finding.message
+    assert finding.severity == "info"

@@ -35,10 +35,11 @@ def test_weights_of_the_set_decide(check):
 
 @pytest.mark.guide("G1")
 def test_most_groups_dead_is_a_warning_with_an_example(check):
-    rows = grouped([[0.0, 0.0]] * 5 + [[0.0, 1.0]])
+    rows = grouped([[0.0, 0.0]] * 9 + [[0.0, 1.0]])
     [finding] = check(VALUE, "RW602", rows=rows)
     assert finding.severity == "warning"
-    assert finding.count == 10
+    assert finding.count == 18
+    assert "9 of 10 groups (90%, interval 60% to 98%)" in finding.message
     assert finding.evidence.got == [0.0, 0.0]
 
 
@@ -49,6 +50,20 @@ def test_some_groups_dead_is_information(check):
 
 def test_groups_of_one_completion_are_left_out(check):
     assert check(VALUE, "RW602", rows=grouped([[1.0]] * 6)) == []
+
+
+def test_few_groups_that_happen_to_be_dead_are_no_alarm(check):
+    rows = grouped([[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
+    assert [finding.severity for finding in check(VALUE, "RW602", rows=rows)] == ["info"]
+
+
+def test_all_of_many_groups_dead_is_an_error(check):
+    rows = grouped([[0.0, 0.0], [1.0, 1.0]] * 6)
+    assert [finding.severity for finding in check(VALUE, "RW602", rows=rows)] == ["error"]
+
+
+def test_one_score_for_all_samples_is_told_once_as_a_constant(check):
+    assert check(VALUE, "RW602", rows=grouped([[1.0, 1.0]] * 12)) == []
 
 
 def test_groups_with_spread_are_left_alone(check, healthy):
