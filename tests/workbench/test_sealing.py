@@ -1,5 +1,8 @@
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,9 +11,9 @@ from rewards.errors import SealError
 from rewards.running import Runner
 from rewards.seal import read_seal
 from workbench.checks.report import Report
-from workbench.checks.runner import run_checks
+from workbench.checks.runner import options_of, run_checks
 from workbench.samples import Samples, read_samples
-from workbench.sealing import make_seal, seal_report, sealed_samples, verify_seal
+from workbench.sealing import make_seal, proved_by, seal_report, sealed_samples, verify_seal
 
 SOUND = """
 def reward(completions, answer, **kwargs):
@@ -105,3 +108,144 @@ def test_seal_is_readable_json(tmp_path, samples, runner):
 def test_checks_that_were_not_selected_are_recorded_as_skipped(tmp_path, samples, runner):
     seal = make_seal(checked(tmp_path, SOUND, samples, runner), samples)
     assert ("RW601", "not selected") in [(item.check, item.why) for item in seal.skipped]
+
+
+def test_seal_says_how_thorough_the_checks_were_and_whose_findings_stand(tmp_path, samples, runner):
+    source = SOUND.replace("    return", "    print('hello')\n    return")
+    seal = make_seal(checked(tmp_path, source, samples, runner), samples)
+    assert seal.options == {"examples": 100, "assume_kinds": False}
+    assert [(finding["check"], finding["reward"]) for finding in seal.findings] == [("RW122", "reward")]
+
+
+# ------------------------------------------------------------------------------- samples that were added
+
+COUNTED = """
+import pathlib
+def reward(completions, answer, **kwargs):
+    with open(pathlib.Path(__file__).with_name("seen.txt"), "a", errors="replace") as file:
+        file.write("".join(text + "\\n" for text in completions))
+    return [float(a in c) for c, a in zip(completions, answer)]
+"""
+QUICK = options_of(None, quick=True)
+
+
+def many(folder: Path, count: int, **extra: str) -> Samples:
+    """Rows in groups of two, each with a text of its own."""
+    rows = [
+        {
+            "prompt": f"{place // 2} + 1", "completion": f"row {place}: {place // 2 + 1}",
+            "answer": str(place // 2 + 1), "label": "wrong" if place % 2 else "right",
+        }
+        for place in range(count)
+    ]  # fmt: skip
+    rows += [{"prompt": "new", "completion": text, "answer": "7"} for text in extra.values()]
+    (folder / "s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return read_samples([folder / "s.jsonl"])
+
+
+def proved(folder: Path, samples: Samples, runner: Runner, **options: bool):
+    seal = verify_seal(str(folder / "rewards.py"), runner=runner)
+    return proved_by(seal, samples, options_of(None, **{"quick": True, **options}))
+
+
+@pytest.fixture
+def sealed(tmp_path, runner) -> Path:
+    samples = many(tmp_path, 400)
+    seal_report(checked(tmp_path, COUNTED, samples, runner), samples)
+    (tmp_path / "seen.txt").unlink()
+    return tmp_path
+
+
+def test_only_added_rows_are_looked_at_beside_some_of_the_sealed_ones(sealed, runner):
+    samples = many(sealed, 400, a="it is 7", b="it is 8")
+    known = proved(sealed, samples, runner)
+    assert (known.sealed, known.new) == (400, 2)
+    assert known.rows[-2:] == (400, 401)
+    report = run_checks(
+        str(sealed / "rewards.py"),
+        samples,
+        select=["RW110", "RW122"],
+        quick=True,
+        runner=runner,
+        proved=known,
+    )
+    rows_called = set((sealed / "seen.txt").read_text().splitlines())
+    assert {"it is 7", "it is 8"} <= rows_called
+    assert len(rows_called & set(samples.completions)) <= 2 + 100
+    assert report.to_json()["sealed"]["new"] == 2
+    seal = make_seal(report, samples)
+    assert seal.samples.rows == 402
+    assert seal.extends == known.created
+
+
+def test_a_fault_in_an_added_row_is_found(sealed, runner):
+    source = (
+        (sealed / "rewards.py")
+        .read_text()
+        .replace("return", "assert 'it is 8' not in completions\n    return", 1)
+    )
+    (sealed / "rewards.py").write_text(source)
+    samples = many(sealed, 300)
+    seal_report(checked(sealed, source, samples, runner), samples)
+    added = many(sealed, 300, a="it is 8")
+    known = proved(sealed, added, runner)
+    report = run_checks(
+        str(sealed / "rewards.py"), added, select=["RW110"], quick=True, runner=runner, proved=known
+    )
+    assert [finding.check for finding in report.all_findings] == ["RW110"]
+    assert report.all_findings[0].evidence.completion == "it is 8"
+
+
+def test_where_nothing_is_new_nothing_is_called(sealed, runner):
+    samples = many(sealed, 400)
+    known = proved(sealed, samples, runner)
+    assert (known.new, known.rows) == (0, ())
+    report = run_checks(
+        str(sealed / "rewards.py"), samples, select=["RW110"], quick=True, runner=runner, proved=known
+    )
+    assert report.ran == (("RW110", report.ran[0][1]),)
+    assert not (sealed / "seen.txt").exists()
+
+
+def test_a_new_row_of_an_old_prompt_makes_its_group_new(sealed, runner):
+    rows = (sealed / "s.jsonl").read_text() + '{"prompt": "0 + 1", "completion": "x", "answer": "1"}\n'
+    (sealed / "s.jsonl").write_text(rows)
+    assert proved(sealed, read_samples([sealed / "s.jsonl"]), runner).new == 3
+
+
+def test_all_is_looked_at_again_where_the_seal_says_less(sealed, runner):
+    samples = many(sealed, 400, a="it is 7")
+    assert proved(sealed, samples, runner, quick=False) is None
+    assert proved(sealed, samples, runner, assume_kinds=True) is None
+    seal = replace(verify_seal(str(sealed / "rewards.py"), runner=runner), environment={"python": "3.0"})
+    assert proved_by(seal, samples, QUICK) is None
+    assert proved(sealed, many(sealed, 410), runner) is not None
+    assert proved(sealed, many(sealed, 4000), runner) is None
+
+
+def test_what_found_something_or_rests_on_all_rows_is_run_on_all(sealed, runner):
+    seal = verify_seal(str(sealed / "rewards.py"), runner=runner)
+    samples = many(sealed, 400, a="it is 7")
+    codes = {code for code, _ in proved_by(seal, samples, QUICK).pairs}
+    assert "RW110" in codes
+    assert not {code for code in codes if code.startswith(("RW6", "RW7"))}
+    told = replace(seal, findings=({"check": "RW110", "reward": "reward"},))
+    assert "RW110" not in {code for code, _ in proved_by(told, samples, QUICK).pairs}
+    older = replace(seal, checks=tuple(replace(check, version=0) for check in seal.checks))
+    assert proved_by(older, samples, QUICK).pairs == frozenset()
+
+
+def test_verifying_loads_no_check_and_no_reward(sealed):
+    code = (
+        "import sys\nfrom workbench.sealing import verify_seal\n"
+        "verify_seal(sys.argv[1])\n"
+        "print([n for n in sys.modules if n.startswith('workbench.checks') or n in ('numpy', 'hypothesis')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code, str(sealed / "rewards.py")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "[]"
+    assert not (sealed / "seen.txt").exists()
