@@ -4,13 +4,16 @@
 
 `credit` returns its points and costs one function call where nobody records. Inside a `recording` every call
 is kept and given to the row it belongs to. A reward is called with all rows at once, so the row is found by
-looking for one of the completions among the variables of the code that called; where that does not decide
-and the credits, taken in order, can be cut in exactly one way into groups that add up to the returned scores,
-they are given to rows that way; else `row` stays None and the credit belongs to no row. Nothing is guessed.
+looking for one of the completions among the variables of the code that called. A variable may be left over from
+an earlier loop, so that counts where the credits then add up to the returned scores. Else, where the credits,
+taken in order, can be cut in exactly one way into groups that add up, they are given to rows that way; else those
+stay with their rows that one place in the code gave to several rows, as a loop over the rows does, and any other
+belongs to no row: its `row` is None. Nothing is guessed.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -136,7 +139,7 @@ class Recording:
         Args:
             scores: what the reward returned, used where the callers' variables did not tell the row.
         """
-        if scores is not None and any(credit.row is None for credit in self.credits):
+        if scores is not None and self.rows > 1 and not self._add_up(scores):
             self._by_sums(scores)
         rows: list[list[dict[str, Any]]] = [[] for _ in range(self.rows)]
         for credit in self.credits:
@@ -144,12 +147,38 @@ class Recording:
                 rows[credit.row].append(credit.to_json())
         return rows
 
+    def _add_up(self, scores: Sequence[Any]) -> bool:
+        """Whether every credit has a row, and those of each row make up its score, where it has one."""
+        points: list[list[float]] = [[] for _ in range(self.rows)]
+        for credit in self.credits:
+            if credit.row is None:
+                return False
+            points[credit.row].append(credit.points)
+        return len(scores) == self.rows and all(
+            not math.isfinite(score) or _equal(sum(given), score)
+            for given, score in zip(points, map(_number, scores), strict=True)
+        )
+
     def _by_sums(self, scores: Sequence[Any]) -> None:
-        if len(scores) != self.rows or any(credit.row is not None for credit in self.credits):
-            return
-        cuts = cut_by_sums([credit.points for credit in self.credits], [_number(score) for score in scores])
-        if cuts is not None:
-            self.credits = [replace(credit, row=row) for credit, row in zip(self.credits, cuts, strict=True)]
+        """Rows by sums where these tell them; else no rows but where one place in the code gave to several."""
+        cuts: Sequence[int | None] | None = None
+        if len(scores) == self.rows:
+            cuts = cut_by_sums(
+                [credit.points for credit in self.credits], [_number(score) for score in scores]
+            )
+        if cuts is None:
+            told = self._telling_places()
+            cuts = [credit.row if (credit.file, credit.line) in told else None for credit in self.credits]
+        self.credits = [replace(credit, row=row) for credit, row in zip(self.credits, cuts, strict=True)]
+
+    def _telling_places(self) -> set[tuple[str, int]]:
+        """The places that gave to several rows; with them those of the same file that gave only once."""
+        places: dict[tuple[str, int], list[int | None]] = {}
+        for credit in self.credits:
+            places.setdefault((credit.file, credit.line), []).append(credit.row)
+        several = {place for place, rows in places.items() if len(set(rows)) > 1}
+        files = {file for file, _ in several}
+        return several | {place for place, rows in places.items() if len(rows) == 1 and place[0] in files}
 
     @property
     def unplaced(self) -> list[NamedCredit]:
@@ -194,6 +223,10 @@ def spans_of(span: Any) -> tuple[Span, ...]:
     return ()
 
 
+def _equal(total: float, score: float) -> bool:
+    return abs(total - score) <= 1e-9 * max(1.0, abs(score))
+
+
 def cut_by_sums(points: Sequence[float], scores: Sequence[float]) -> list[int] | None:
     """The row of each point if the points can be cut, in order, in exactly one way into the rows' sums.
 
@@ -208,7 +241,7 @@ def cut_by_sums(points: Sequence[float], scores: Sequence[float]) -> list[int] |
         for start, (count, _) in ways[-1].items():
             total = 0.0
             for end in range(start, len(points) + 1):
-                if abs(total - score) <= 1e-9 * max(1.0, abs(score)):
+                if _equal(total, score):
                     reached[end] = (reached.get(end, (0, 0))[0] + count, start)
                 if end < len(points):
                     total += points[end]

@@ -92,6 +92,35 @@ def test_rows_are_told_by_sums_where_the_code_does_not_tell() -> None:
     assert [[one["name"] for one in row] for row in record.by_row(scores)] == [["length"]] * 3
 
 
+def left_over(completions: list[Any], **kwargs: Any) -> list[float]:
+    texts = []
+    for completion in completions:
+        texts.append(completion[0]["content"])
+    return [credit("open", kwargs["points"][at]) * kwargs["factor"] for at in range(len(texts))]
+
+
+@pytest.mark.parametrize(
+    ("points", "factor", "found"),
+    [
+        ([1.0, 0.5, 1.0], 1.0, [["open"]] * 3),
+        ([1.0, -1.0, 1.0], 1.0, [["open"]] * 3),
+        ([1.0, 0.5, 1.0], 0.5, [[]] * 3),
+    ],
+)
+def test_a_variable_left_over_from_an_earlier_loop_gives_no_row(
+    points: list[float], factor: float, found: list[list[str]]
+) -> None:
+    result = call(left_over, batch(TEXTS), params={"points": points, "factor": factor}, record_credits=True)
+    assert names(result) == found
+
+
+def test_credits_that_are_scaled_afterwards_stay_with_the_rows_of_their_loop() -> None:
+    def halved(completions: list[Any], **kwargs: Any) -> list[float]:
+        return [score / 2 for score in reward(completions)]
+
+    assert names(call(halved, batch(TEXTS), record_credits=True)) == [["open"], ["open"], ["open", "close"]]
+
+
 def test_a_credit_of_no_certain_row_belongs_to_none() -> None:
     with recording(2) as record:
         credit("shared", 0.0)
