@@ -11,7 +11,7 @@ from rewards.contract import completion_text
 from rewards.credits import credit
 from rewards.library.extraction import FORMS, check_forms, find_answer
 from rewards.library.parameters import flag
-from rewards.library.references import not_scored, tell_unread
+from rewards.library.references import is_missing, not_scored, tell_unread
 from rewards.marks import reward
 
 _WRAPPED = re.compile(r"\\(?:text|mathrm|textbf|mbox)\{([^{}]*)\}")
@@ -90,7 +90,7 @@ def reference_texts(value: Any) -> Iterable[str]:
     """
     if isinstance(value, (list, tuple)):
         return [text for one in value if not isinstance(one, (list, tuple)) for text in reference_texts(one)]
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)) or is_missing(value):
         return []
     found = find_answer(str(value))
     return [found.text] if found and found.text else []

@@ -24,7 +24,7 @@ _LINE = re.compile(r"(?i:(?<![A-Za-z])answer[ \t*_]*(?:is\b|[:=]))|^[ \t*_>-]*A:
 _FIRST_LINE = re.compile(r"[ \t*_>-]*A:")
 _BRACE = re.compile(r"(?<!\\)[{}]")
 _BOX = r"\boxed{"
-_DECORATION = " \t\r\n*_`:=>"
+_DECORATION = " \t\r\n*_`:="
 _LAST_NUMBER = re.compile(
     r"(?:(?<![\w)\]])[-\u2212\u2013])?(?:[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?|(?<![\w)\].])\.[0-9]+)"
 )
@@ -211,7 +211,13 @@ def _last_line(text: str, start: int, end: int) -> Found | None:
     if last is None:
         return None
     begin = last.end()
-    while begin < end and text[begin] in _DECORATION:
+    quoted = (
+        False  # `>` quotes a line where it begins one; `=>` is an arrow; elsewhere it is part of the answer
+    )
+    while begin < end and (
+        text[begin] in _DECORATION or (text[begin] == ">" and (quoted or text[begin - 1] == "="))
+    ):
+        quoted = text[begin] == "\n" or (quoted and text[begin] in " \t>")
         begin += 1
     stop = text.find("\n", begin, end)
     found = _found(text, begin, stop if stop >= 0 else end, "line")

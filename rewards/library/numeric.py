@@ -156,7 +156,7 @@ def _plain_reference(value: float) -> Number:
     """A number in the column is meant as it prints: 0.1 is one tenth, not the float next to it."""
     if isinstance(value, int):
         return Number(Fraction(value))
-    return read_number(repr(value)) or Number(Fraction(value))
+    return read_number(repr(float(value))) or Number(Fraction(value))
 
 
 @functools.lru_cache(maxsize=1024)  # a reference comes once for every completion of its prompt

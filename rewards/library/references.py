@@ -5,17 +5,29 @@ Each one shows as a credit of no points with the reason, and a call tells TRL's 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from rewards.credits import credit
 
 
+def is_missing(value: Any) -> bool:
+    """Whether a value says that there is none: None, or NaN, which tables hold where nothing was filled in.
+
+    An infinite number is no reference either.
+
+    >>> is_missing(None), is_missing(float("nan")), is_missing(0.0), is_missing("nan")
+    (True, True, False, False)
+    """
+    return value is None or (isinstance(value, float) and not math.isfinite(value))
+
+
 def not_scored(reference: Any, wanted: str) -> float | None:
     """Say that a row is not scored because its reference is not `wanted`; returns None, the row's score."""
     shown = repr(reference)
     shown = shown if len(shown) <= 80 else shown[:77] + "..."
-    missing = reference is None or reference == ""
+    missing = is_missing(reference) or (isinstance(reference, str) and not reference)
     why = "there is no reference" if missing else f"the reference {shown} is not {wanted}"
     credit("not scored", 0.0, of=0.0, note=why)
     return None

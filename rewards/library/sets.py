@@ -18,7 +18,7 @@ from rewards.library.exact import plain_answer
 from rewards.library.extraction import FORMS, check_forms, find_answer
 from rewards.library.number import read_number
 from rewards.library.parameters import flag
-from rewards.library.references import not_scored, tell_unread
+from rewards.library.references import is_missing, not_scored, tell_unread
 from rewards.marks import reward
 
 MOST_ITEMS = 1_000
@@ -26,6 +26,7 @@ LONGEST = 100_000
 
 _BULLET = re.compile(r"^[ \t]*(?:[-*•]|\(?[0-9]{1,3}[.)])[ \t]+(.*\S)", re.MULTILINE)
 _AND = re.compile(r"(?:,\s*|\s+)(?:and|or|&)\s+|\\(?:text|mbox)\{\s*,?\s*(?:and|or)\s*\}", re.IGNORECASE)
+_APART = re.compile(r",\s+|;|\n")
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 _BRACKETS = ("[]", "{}", "()")
 
@@ -113,8 +114,9 @@ def _run_in_order(got: Sequence[str], wanted: Sequence[str]) -> int:
 
 def _reference(value: Any) -> list[str]:
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [one for one in (_item(_text(part)) for part in list(value)[:MOST_ITEMS]) if one]
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        parts = [part for part in list(value)[:MOST_ITEMS] if not is_missing(part)]
+        return [one for one in map(_item, map(_text, parts)) if one]
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)) or is_missing(value):
         return []
     found = find_answer(str(value))
     return items(found.text) if found else []
@@ -127,10 +129,12 @@ def _text(value: Any) -> str:
 def items(text: str) -> list[str]:
     """The items a text lists, each in the form in which it is compared; at most 1,000.
 
-    >>> items("[0.5, 'b']"), items("1/2, B and c"), items("- 1,000")
-    (['1/2', 'b'], ['1/2', 'b', 'c'], ['1000'])
+    >>> items("[0.5, 'b']"), items("1/2, B and c"), items("- 1,000"), items("1,000, 2,000")
+    (['1/2', 'b'], ['1/2', 'b', 'c'], ['1000'], ['1000', '2000'])
     """
-    text = text.strip().strip("$").strip() if len(text) <= LONGEST else ""
+    text = text.strip() if len(text) <= LONGEST else ""
+    if text.startswith("$") and text.endswith("$"):
+        text = text.strip("$").strip()
     return [one for one in map(_item, _pieces(text)[:MOST_ITEMS]) if one]
 
 
@@ -146,6 +150,10 @@ def _pieces(text: str) -> list[str]:
         inside = inside[1:-1]
     elif _THOUSANDS.fullmatch(inside):
         return [inside]
+    apart = [piece for part in _AND.split(inside) for piece in _APART.split(part)]
+    with_comma = [piece for piece in apart if "," in piece]
+    if len(apart) > 1 and with_comma and all(map(read_number, with_comma)):
+        return apart  # `1,000, 2,000`: commas without a space stand between thousands
     separator = ";" if ";" in inside else "\n" if "\n" in inside and "," not in inside else ","
     return [piece for part in inside.split(separator) for piece in _AND.split(part)]
 

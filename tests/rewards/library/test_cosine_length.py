@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,3 +54,32 @@ def test_the_judges_own_credits_are_no_part_of_the_score() -> None:
 def test_wrong_parameters_are_refused(options: dict[str, Any], why: str) -> None:
     with pytest.raises(ValueError, match=f"reward 'cosine_length': .*{why}"):
         cosine_length(["7"], [[]], answer=["7"], **options)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "right"),
+    [
+        (True, True),
+        (0, False),
+        (1.0, True),
+        (np.bool_(False), False),
+        ("false", False),
+        ("True ", True),
+        ("0", False),
+    ],
+)
+def test_a_verdict_may_be_text_or_a_number(verdict: Any, right: bool) -> None:
+    assert cosine_length(["7"], [[]], correct=[verdict]) == [1.0 if right else 0.0]
+
+
+@pytest.mark.parametrize("verdict", [None, float("nan"), "", " "])
+def test_a_missing_verdict_is_none(verdict: Any) -> None:
+    assert cosine_length(["7"], [[]], correct=[verdict]) == [None]
+
+
+@pytest.mark.parametrize("verdict", ["maybe", 2, 0.5, [True]])
+def test_a_verdict_that_is_neither_is_refused(verdict: Any) -> None:
+    with pytest.raises(
+        ValueError, match=r"reward 'cosine_length': correct=.* must be true or false, 1 or 0, or None"
+    ):
+        cosine_length(["7"], [[]], correct=[verdict])

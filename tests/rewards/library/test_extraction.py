@@ -126,3 +126,12 @@ def test_an_answer_line_may_be_the_first_after_white_space_or_thinking(text: str
     found = find_answer(text)
     assert found is not None
     assert (found.text, found.form) == ("12", "line")
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [("Answer: >18", ">18"), ("Answer: >= 18", ">= 18"), ("Answer => 18", "18"), ("Answer: **=>** 18", "18"),
+     ("Answer:\n> 18", "18"), ("Answer:\n\n > > 18", "18"), ("> A: 18", "18")],
+)  # fmt: skip
+def test_greater_than_is_part_of_an_answer_but_where_it_quotes_a_line(text: str, answer: str) -> None:
+    assert text_of(text) == answer

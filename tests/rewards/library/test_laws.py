@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -102,6 +103,13 @@ def test_scores_keep_the_declared_range_and_none_means_no_reference(
     for score in run(member, batch):
         assert score is None or (isinstance(score, float) and low <= score <= high)
         assert score is not None or mark_of(member)["abstains"]
+
+
+@every_member
+@pytest.mark.parametrize("missing", [float("nan"), float("inf"), np.float64("nan")], ids=repr)
+def test_a_number_that_is_none_is_a_missing_reference(member: Any, missing: float) -> None:
+    texts = ["nan", "inf", "<answer>nan</answer>", "7"]
+    assert run(member, [(text, missing) for text in texts]) == run(member, [(text, None) for text in texts])
 
 
 each_for_itself = pytest.mark.parametrize(

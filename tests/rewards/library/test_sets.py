@@ -108,3 +108,22 @@ def test_two_megabytes_of_hostile_text_take_less_than_two_seconds(text: str) -> 
     start = time.process_time()
     assert (score(text, ["x", "y"]) or 0.0) < 1.0
     assert time.process_time() - start < 2.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1,000, 2,000", "[1,000, 2,000]", "1,000 and 2,000", "1,000\n2,000", "$1,000, $2,000", "2,000; 1,000"],
+)
+def test_commas_between_thousands_do_not_part_items(text: str) -> None:
+    wanted = ["1000", "2000"] if "$" not in text else ["$1000", "$2000"]
+    assert score(text, wanted) == 1.0
+    assert score(", ".join(wanted), text) == 1.0
+
+
+@pytest.mark.parametrize("text", ["1,2,3, 4", "(1,2, 3,4)", "1,2,3 and 4", "1,2,\n3,4"])
+def test_commas_between_other_digits_do(text: str) -> None:
+    assert score(text, [1, 2, 3, 4]) == 1.0
+
+
+def test_missing_items_of_a_reference_are_no_items() -> None:
+    assert score("1, 2", [1, None, 2, float("nan")]) == 1.0
