@@ -319,7 +319,6 @@ def call(
     record: Any = None
     started = time.perf_counter()
     failure: str | None = None
-    returned: Any = None
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
             if record_credits:
@@ -329,14 +328,15 @@ def call(
                     returned = _materialise(_invoke(function, keywords))
             else:
                 returned = _materialise(_invoke(function, keywords))
+            seconds = time.perf_counter() - started
+            scores, status, errors = read_scores(returned, len(batch))  # in here: it may run the user's code
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001  # the boundary around user code: all becomes a status
             failure = describe_exception(error)
-    seconds = time.perf_counter() - started
     if failure is not None:
+        seconds = time.perf_counter() - started
         return failed_result(len(batch), Status.RAISED, failure, seconds=seconds, printed=printed.getvalue())
-    scores, status, errors = read_scores(returned, len(batch))
     named = record.by_row(scores.tolist()) if record is not None else None
     return CallResult(scores, status, errors, log.extra, log.metrics, seconds, printed.getvalue(), named)
 
@@ -383,7 +383,10 @@ def failed_result(
 def describe_exception(error: BaseException) -> str:
     """`Type: message (file.py:12)`, the line being the innermost one in the user's own code."""
     name = type(error).__name__
-    message = str(error).strip().split("\n")[0]
+    try:
+        message = str(error).strip().split("\n")[0]
+    except Exception:  # noqa: BLE001  # the user's own text of the user's own error
+        message = ""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if _is_user_file(frame.filename)]
     place = own[-1] if own else (frames[-1] if frames else None)
@@ -408,7 +411,7 @@ def read_scores(returned: Any, rows: int) -> tuple[NDArray[np.float64], NDArray[
     Returns scores (rows,) float64, status (rows,) uint8 and a sentence for every row that failed. A list,
     tuple, NumPy array or tensor of numbers is legal, an (n, 1) array too; text, nested lists and complex
     numbers are WRONG_TYPE; a dict (whose keys TRL would read as scores) and a single number are WRONG_TYPE
-    on every row.
+    on every row. What the object itself raises while its items are taken is not caught.
     """
     import numpy as np
 
@@ -475,28 +478,24 @@ def _as_list(returned: Any) -> tuple[list[Any], str | None]:
             return [], f"returned an array of shape {tuple(shape)} instead of one score a completion"
         return list(returned.tolist()), None
     try:
-        return list(returned), None
+        each = iter(returned)
     except TypeError:
         return [], f"returned a single {type(returned).__name__} instead of a list of numbers"
+    return list(each), None
+
+
+_NO_NUMBERS = (str, bytes, complex, list, tuple, dict, set)
 
 
 def _as_number(value: Any) -> tuple[float | None, str]:
-    if isinstance(value, (bool, int, float)):
-        kind: Any = float
-    elif isinstance(value, (str, bytes, complex, list, tuple, dict, set)) or not hasattr(value, "__float__"):
-        kind = None
-    else:  # NumPy scalars, Fraction, Decimal, tensors of one element
-        kind = float
-    if kind is None:
-        shown = repr(value)
-        return (
-            None,
-            f"score is {type(value).__name__} {shown if len(shown) <= 60 else shown[:57] + '...'}, not a number",
-        )
-    try:
+    kind = type(value).__name__
+    try:  # NumPy scalars, Fraction, Decimal, tensors of one element; whose methods may do anything
+        if isinstance(value, _NO_NUMBERS) or not hasattr(value, "__float__"):
+            shown = repr(value)
+            return None, f"score is {kind} {shown if len(shown) <= 60 else shown[:57] + '...'}, not a number"
         return float(value), ""
-    except (TypeError, ValueError, OverflowError) as error:
-        return None, f"score of type {type(value).__name__} is not a number: {error}"
+    except Exception as error:  # noqa: BLE001  # the user's object
+        return None, f"score of type {kind} is not a number: {describe_exception(error)}"
 
 
 def merge_results(

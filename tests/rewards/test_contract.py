@@ -152,6 +152,44 @@ def test_an_exception_names_its_line_in_the_users_file() -> None:
     assert result.errors == {0: f"ZeroDivisionError: division by zero (test_contract.py:{line})"}
 
 
+class Rude(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+class NoNumber:
+    def __float__(self) -> float:
+        raise RuntimeError("not today")
+
+
+class Unshown:
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+
+class Late:
+    def __iter__(self) -> Any:
+        yield 1.0
+        raise Rude
+
+
+def raising(*_: Any, **__: Any) -> Any:
+    raise Rude
+
+
+@pytest.mark.parametrize(
+    ("reward", "error"),
+    [
+        (raising, "Rude (test_contract.py:"),
+        (lambda **_: Late(), "Rude (test_contract.py:"),
+        (lambda **_: [NoNumber()], "score of type NoNumber is not a number: RuntimeError: not today"),
+        (lambda **_: [Unshown()], "score of type Unshown is not a number: RuntimeError: no"),
+    ],
+)
+def test_nothing_that_comes_back_raises(reward: Any, error: str) -> None:
+    assert call(reward, batch("a")).errors[0].startswith(error)
+
+
 def test_sys_exit_is_an_error_of_the_rows() -> None:
     def leaves(completions: list[str], **_: Any) -> list[float]:
         raise SystemExit(3)
