@@ -57,7 +57,7 @@ class Bench:
             found = self._desks.get(key)
             if found is None:
                 spare = self._crowded()
-                found = self._desks[key] = Desk(key, self.shelf, self._engine())
+                found = self._desks[key] = Desk(key, self.shelf, self._engine(), self._engine())
             else:
                 spare = None
             found.touched = time.monotonic()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import shutil
 import threading
 import time
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 from rewards.errors import RewardWorkbenchError, UsageError
 from rewards.manifest import read_manifest, update_reward
 from workbench.app.checking import Checking
+from workbench.app.comparing import Comparing, keep_version
 from workbench.app.drafts import digest
 from workbench.app.engine import Engine
 from workbench.app.leash import Stopped
@@ -65,10 +67,11 @@ class Sheet:
 class Desk(Watched):
     """See the module's docstring; every public method may be called from any thread.
 
-    Whoever reads several attributes that belong together holds `lock` meanwhile.
+    Whoever reads several attributes that belong together holds `lock` meanwhile. `engine` scores what is edited, the
+    `other` what it is compared with.
     """
 
-    def __init__(self, key: str, shelf: Shelf, engine: Engine) -> None:
+    def __init__(self, key: str, shelf: Shelf, engine: Engine, other: Engine) -> None:
         super().__init__()
         self.key = key
         self.shelf = shelf
@@ -92,6 +95,7 @@ class Desk(Watched):
         self.sheets = {file: self._sheet(file) for file in shelf.project.files}
         self._seen = shelf.stamps(self.source)
         self.checking = Checking(self.touch)
+        self.comparing = Comparing(other, self.touch)
         self._thread = threading.Thread(target=self._work, name=f"desk-{key}", daemon=True)
         self._thread.start()
         self.start_run()
@@ -443,6 +447,12 @@ class Desk(Watched):
                 self._changed()
         if old is not None:
             shutil.rmtree(old.folder, ignore_errors=True)
+        if shown is not None and self._is_saved(shown.sources):
+            keep_version(self)
+
+    def own_words(self, sentence: str) -> str:
+        """A sentence without the places of temporary folders."""
+        return re.sub(rf"{re.escape(str(self.shelf.scratch))}/[^/\s]*/?", "", sentence)
 
     def _real_paths(self, sentence: str, folder: Path) -> str:
         return sentence.replace(f"{folder}/", "").replace(str(folder), str(self.shelf.project.root))
@@ -524,6 +534,10 @@ class Desk(Watched):
         mirror(self.shelf.project.root, sources, folder)
         return self.shelf.project.in_mirror(folder)
 
+    def drop_mirror(self, name: str) -> None:
+        """Remove what `mirrored` laid out."""
+        shutil.rmtree(self.shelf.scratch / f"{self.key}-{name}", ignore_errors=True)
+
     def close(self) -> None:
         """End the desk's thread and processes; drafts stay."""
         with self.lock:
@@ -532,4 +546,5 @@ class Desk(Watched):
             self._wake.notify_all()
         self.engine.close()
         self.checking.close()
+        self.comparing.close()
         self._thread.join(timeout=5)

@@ -24,6 +24,7 @@ SCRIPTS = (
     "samples.js",
     "distributions.js",
     "check.js",
+    "compare.js",
     "app.js",
 )
 

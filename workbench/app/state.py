@@ -6,7 +6,7 @@ from typing import Any
 
 from workbench.app.desk import Desk
 from workbench.app.drafts import digest
-from workbench.app.pages import check
+from workbench.app.pages import check, compare
 from workbench.app.view.rows import chips
 from workbench.app.view.tiles import tiles
 
@@ -45,6 +45,7 @@ def _state(desk: Desk) -> dict[str, Any]:
             "manifest": desk.shelf.project.target.kind == "project",
         },
         "check": check.summary(desk),
+        "compare": compare.summary(desk),
         "shown": None,
     }
     if shown is not None:

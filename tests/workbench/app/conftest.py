@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from rewards.contract import Status
 from rewards.errors import LoadError
 from rewards.groups import advantages, totals
+from tests.workbench.tables import table
 from workbench.app.bench import Bench
 from workbench.app.desk import Desk
 from workbench.app.leash import Stopped
@@ -143,7 +145,8 @@ class FakeEngine:
     def score(self, target: str, samples: Any, progress: Any) -> Board:
         self.stopped.clear()
         self.targets.append(target)
-        text = (Path(target) / "rewards.py").read_text()
+        place = Path(target)
+        text = ((place.parent if place.suffix else place) / "rewards.py").read_text()
         progress(0, "shaped")
         if "BROKEN" in text:
             raise LoadError(
@@ -153,10 +156,11 @@ class FakeEngine:
             self.running.set()
             self.stopped.wait(20)
             raise Stopped
-        scores = [float(len(text) % 7)] * len(samples)
-        return self.make_board(
+        scores = [float(len(text) % 7) * (row % 3) for row in range(len(samples))]
+        board = self.make_board(
             {"shaped": scores}, texts=list(samples.completions), groups=list(samples.groups)
         )
+        return replace(board, ids=list(samples.ids), table=table({"shaped": scores}, samples.groups))
 
     def explain(self, target: str, samples: Any, row: int) -> Mapping[str, Any]:
         if row == SLOW_ROW:
