@@ -1,8 +1,8 @@
 """Texts that break careless code: what a model can write on a bad day, and what it never writes but a log may hold.
 
 `likely` says which is which. A sampled completion is any sequence of tokens, so control characters, text of any
-script, unclosed brackets by the thousand and very long lines are all possible; a lone surrogate is not (tokenizers
-give U+FFFD), nor is a message without content.
+script, unclosed brackets by the thousand and very long lines are all possible; two million characters or a message
+without content are not. (Lone surrogates are among the odd completions of RW110.)
 """
 
 from __future__ import annotations
@@ -55,7 +55,6 @@ def hostile_texts(sample: str, tags: tuple[str, ...]) -> list[Hostile]:
         Hostile("%s%d{0}{name}$(x)`y`\\", "marks of string formatting"),
         Hostile("' OR 1=1; --\"\"\"", "unbalanced quotes"),
         Hostile("(?P<a>[" + sample[:40], "the beginning of a regular expression"),
-        Hostile("x\ud83dy", "a lone surrogate (a broken emoji)", likely=False),
     ]  # fmt: skip
 
 

@@ -37,7 +37,7 @@ class HostileText(RewardCheck):
     In a long run a policy writes everything: control characters, three thousand opened braces (a loop), numbers with
     thousands of digits, 200,000 characters. One exception ends the run. Each text is tried in a process that can be
     ended. What a model can really write is an error, with the shortest part of the text that still shows it; what it
-    cannot (a lone surrogate, content None, two megabytes) is a note, because logs and other tools do hold such rows.
+    cannot (content None, no message at all, two megabytes) is one note, because logs and other tools do hold such rows.
 
     Example:
         value = json.loads(text)        # RecursionError on 3,000 opened brackets, which `except ValueError` lets pass
@@ -59,13 +59,20 @@ class HostileText(RewardCheck):
         if row is None or (subject.base.status == Status.TIMEOUT).any():
             return
         seen: set[str] = set()
+        unlikely: list[tuple[_Tried, str]] = []
         for tried in self._all(subject, row):
             cause = _cause(subject, tried)
-            if cause == "hangs" and cause not in seen and not _hangs_again(subject, row, tried):
+            if cause is None or cause in seen:
                 continue
-            if cause is not None and cause not in seen:
+            if tried.likely:
                 seen.add(cause)
                 yield self._tell(subject, row, tried, cause)
+            else:
+                unlikely.append((tried, cause))
+        if unlikely:
+            tried = unlikely[0][0]
+            others = list(dict.fromkeys(item.what for item, _ in unlikely[1:]))
+            yield self._tell(subject, row, tried, "unlikely", others)
 
     def _all(self, subject: RewardSubject, row: int) -> Iterable[_Tried]:
         """What was tried, likely texts first and shorter ones first."""
@@ -88,7 +95,9 @@ class HostileText(RewardCheck):
             ]
         return sorted(tried, key=lambda item: (not item.likely, len(item.text or "")))
 
-    def _tell(self, subject: RewardSubject, row: int, tried: _Tried, cause: str) -> Finding:
+    def _tell(
+        self, subject: RewardSubject, row: int, tried: _Tried, cause: str, others: Sequence[str] = ()
+    ) -> Finding:
         completion, error = tried.completion, tried.error
         if tried.status == Status.RAISED and tried.text:
             small = subject.probe(
@@ -98,7 +107,8 @@ class HostileText(RewardCheck):
                 completion, error = subject.shaped(small["text"]), small["error"]
         line = subject.source.line_of(error)
         level: Severity = "error" if tried.likely else "info"
-        unlikely = "" if tried.likely else " (no model writes that, but logs hold it)"
+        unlikely = "" if tried.likely else ", which no model writes, but logs hold"
+        unlikely += f"; so it does on {' and on '.join(others)}" if others else ""
         return self.finding(
             f"{subject.name} {_verb(subject, tried, error)} on {tried.what}{unlikely}.",
             advice="Treat the case and score it: a wider except around a parser (RecursionError, OverflowError), a "
@@ -113,7 +123,7 @@ class HostileText(RewardCheck):
                 expected="a number",
             ),
             line=line or subject.description.line,
-            shared=tried.status == Status.RAISED,
+            shared=tried.likely and tried.status == Status.RAISED,
         )
 
 
@@ -141,7 +151,7 @@ def _cause(subject: RewardSubject, tried: _Tried) -> str | None:
         statement = subject.source.statement(subject.source.line_of(tried.error))
         return f"raises {reason_of(tried.error)} at {statement}"
     if tried.status == Status.TIMEOUT and not tried.error.startswith("not run"):
-        return "hangs" if tried.likely else None
+        return "hangs"
     return "dies" if tried.status == Status.DIED else None
 
 
