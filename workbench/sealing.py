@@ -51,7 +51,8 @@ def seal_report(report: Report, samples: Samples | None) -> Path:
 
     Raises:
         SealError: findings at or above `fail_on` stand (also those that a baseline knows, which proves nothing),
-            or there were no samples; nothing is written.
+            there were no samples, checks were left out by their codes, or the files are not those that were checked;
+            nothing is written.
         UsageError: the seal cannot be written.
     """
     if report.rows == 0:
@@ -65,9 +66,28 @@ def seal_report(report: Report, samples: Samples | None) -> Path:
             f"not sealed: {len(standing)} finding{'s' if len(standing) != 1 else ''} at or above "
             f"'{report.fail_on}' (first: {first}); correct the reward, or waive with a reason under [check] waive"
         )
+    if report.chosen:
+        raise SealError("not sealed: checks were selected or ignored, and a seal stands for all of them")
+    _see_unchanged(report)
     seal = make_seal(report, samples)
     write_seal(report.description.seal_path, seal)
     return report.description.seal_path
+
+
+def _see_unchanged(report: Report) -> None:
+    """See that what was checked is what the files say now, and what an earlier seal that was relied on had sealed.
+
+    Raises:
+        SealError: it is not.
+    """
+    parsed = parse_target(report.description.target)
+    same = not report.source or report.source == source_digest(parsed)
+    if same and report.proved is not None:
+        same = read_seal(parsed.seal_path).fingerprint == report.description.fingerprint
+    if not same:
+        raise SealError(
+            "not sealed: the code or the manifest changed while the checks ran; check the set again"
+        )
 
 
 def make_seal(report: Report, samples: Samples | None, *, created: str | None = None) -> Seal:
@@ -89,7 +109,7 @@ def make_seal(report: Report, samples: Samples | None, *, created: str | None = 
             for f in waived
         ],
         quick=report.quick,
-        source=source_digest(parse_target(report.description.target)),
+        source=report.source,
         options={"examples": report.examples, "assume_kinds": report.assume_kinds},
         extends=report.proved.created if report.proved is not None else "",
     )

@@ -44,9 +44,10 @@ def samples(tmp_path: Path) -> Samples:
 
 def checked(folder: Path, source: str, samples: Samples | None, runner: Runner) -> Report:
     (folder / "rewards.py").write_text(source)
-    return run_checks(
+    report = run_checks(
         str(folder / "rewards.py"), samples, select=["RW101", "RW110", "RW122"], quick=True, runner=runner
     )
+    return replace(report, chosen=False)  # as if these were all: they are quick
 
 
 def test_set_that_passes_is_sealed_and_the_seal_holds(tmp_path, samples, runner):
@@ -64,6 +65,24 @@ def test_set_that_fails_is_not_sealed(tmp_path, samples, runner):
     with pytest.raises(SealError, match=r"not sealed: 1 finding at or above 'error' \(first: RW110 raises\)"):
         seal_report(report, samples)
     assert not (tmp_path / "rewards.py.seal.json").exists()
+
+
+def test_checks_left_out_by_their_codes_give_no_seal(tmp_path, samples, runner):
+    report = checked(tmp_path, SOUND, samples, runner)
+    for options in ({"select": ["RW101"]}, {"ignore": ["RW"]}):
+        assert run_checks(str(tmp_path / "rewards.py"), samples, quick=True, runner=runner, **options).chosen
+    with pytest.raises(SealError, match="not sealed: checks were selected or ignored"):
+        seal_report(replace(report, chosen=True), samples)
+    assert not (tmp_path / "rewards.py.seal.json").exists()
+
+
+def test_code_that_changed_since_it_was_checked_is_not_sealed(tmp_path, samples, runner):
+    report = checked(tmp_path, SOUND, samples, runner)
+    (tmp_path / "rewards.py").write_text(SOUND.replace("a in c", "a not in c"))
+    with pytest.raises(SealError, match="not sealed: the code or the manifest changed while the checks ran"):
+        seal_report(report, samples)
+    (tmp_path / "rewards.py").write_text(SOUND)
+    assert seal_report(report, samples).exists()
 
 
 def test_nothing_is_sealed_without_samples(tmp_path, runner):

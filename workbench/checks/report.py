@@ -60,7 +60,9 @@ class Report:
     `rewards` has an entry for each reward, `findings` those that concern the set; `ran` are the codes and
     versions of the checks that ran; `durations` are seconds by code; `rows` is the number of samples, `right`
     and `wrong` how many of them are labelled so (hack counts as wrong); `notes` are to be shown; `proved` is what a
-    seal already showed; `baseline` is how many findings the baseline has, None without one.
+    seal already showed; `baseline` is how many findings the baseline has, None without one; `chosen` says that some
+    checks were left out by their codes; `source` is the digest of the files before they were loaded, "" where they
+    cannot be told (`rewards.sources`).
     """
 
     target: str
@@ -82,6 +84,8 @@ class Report:
     notes: tuple[str, ...] = ()
     proved: Proved | None = None
     baseline: int | None = None
+    chosen: bool = False
+    source: str = ""
 
     @property
     def all_findings(self) -> list[Finding]:

@@ -75,6 +75,7 @@ def run_checks(
         TargetError, ManifestError, LoadError: the target cannot be loaded.
     """
     started = time.perf_counter()
+    source = source_of(target)
     checks = select_checks(select, ignore)
     manifest = manifest_of(target)
     settings = manifest.check if manifest else None
@@ -92,13 +93,26 @@ def run_checks(
         if proved is not None and samples is not None and batch is not None and proved.rows:
             run.narrow = opened(samples.take(proved.rows), batch.rows(proved.rows))
         run.everything(checks, proved)
-    return run.report(
+    report = run.report(
         target,
         settings.waive if settings else (),
         fail_on=settings.fail_on if settings else "error",
         seconds=time.perf_counter() - started,
         proved=proved,
     )
+    return replace(report, source=source, chosen=bool(select or ignore))
+
+
+def source_of(target: str) -> str:
+    """The digest of a target's files as they are now, "" where they cannot be read; loading tells why."""
+    from rewards.errors import RewardWorkbenchError
+    from rewards.sources import source_digest
+    from rewards.targets import parse_target
+
+    try:
+        return source_digest(parse_target(target))
+    except (RewardWorkbenchError, OSError):
+        return ""
 
 
 def options_of(

@@ -90,6 +90,11 @@ def check(
 
         if format not in FORMATS:
             raise UsageError(f"--format {format}: known formats are {', '.join(FORMATS)}")
+        if seal and (select or ignore):
+            raise UsageError(
+                "--seal stands for all checks: leave out --select and --ignore "
+                "(what is accepted is waived with a reason under [check] waive)"
+            )
         report, read = _report(
             target,
             samples or [],

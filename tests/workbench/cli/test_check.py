@@ -196,3 +196,11 @@ def test_heavy_packages_are_not_imported(folder):
         [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
     )
     assert done.stderr.endswith("heavy=[]")
+
+
+@pytest.mark.parametrize("option", [("--select", "RW104"), ("--ignore", "RW")])
+def test_a_seal_stands_for_all_checks(folder, option):
+    done = run("check", "sound.py", "--samples", "s.jsonl", "--seal", *option, cwd=folder)
+    assert done.code == 2
+    assert sentence(done).startswith("error: --seal stands for all checks: leave out --select and --ignore")
+    assert not (folder / "sound.py.seal.json").exists()
