@@ -16,7 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from rewards.contract import Batch
 from rewards.errors import UsageError
+from rewards.manifest import DataSettings, read_manifest
 from rewards.running import Crew
+from rewards.targets import parse_target
+from trainer.bare import attached_facts, is_bare
 from trainer.card import write_card
 from trainer.completions import ScoredBatch
 from trainer.environment import find_device
@@ -24,11 +27,11 @@ from trainer.generation import Completion, Prompt, Sampling, complete
 from trainer.held_out import Prompts, Row, prompts_for
 from trainer.job import describe
 from trainer.loading import load_model, load_tokenizer
-from trainer.merge import base_of
+from trainer.merge import base_of, find_trained
 from trainer.models import resolve_model
 from trainer.rewarding import Scoring, bind
 from trainer.rundir import RunDir, find_run, write_json
-from trainer.runfiles import read_facts
+from trainer.runfiles import FACTS, read_facts
 from trainer.statistics import Z_ALPHA, Z_POWER, Paired, paired, prompts_needed
 
 if TYPE_CHECKING:
@@ -227,47 +230,118 @@ def _first_errors(scored: Sequence[ScoredBatch]) -> dict[str, str]:
     return errors
 
 
+@dataclass(frozen=True)
+class _Side:
+    """What is needed to compare what a folder holds with its base."""
+
+    run: RunDir
+    base: Path
+    label: str
+    target: str
+    names: tuple[str, ...]
+    fingerprint: str | None
+    length: int
+    data: DataSettings
+
+
 def compare_run(
-    where: str | Path, *, prompts: Path | None = None, seed: int = 0, progress: Progress | None = None
+    where: str | Path,
+    *,
+    prompts: Path | None = None,
+    target: str | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
 ) -> Comparison:
-    """Compare a run's merged model with its base and write comparison.json into the run folder.
+    """Compare a merged model with its base and write comparison.json into the folder.
 
     Args:
-        where: the run folder, or its name under runs/.
+        where: the run folder, its name under runs/, or an output folder of TRL's.
         prompts: a file of prompts with the columns the rewards read; default: the run's held-out prompts.
+        target: the reward set that scores; needed for a folder of TRL's that no set was attached to.
         seed: of the sampling.
         progress: called with what is being done, completions done, and completions in all.
 
     Raises:
         UsageError: not merged yet, no held-out prompt, or a column is missing.
     """
-    run = find_run(where)
-    facts = read_facts(run)
-    trained = trained_folder(run)
-    chosen = prompts_for(run, prompts, limit=MOST_COMPLETIONS)
-    names = run.stages()[-1].rewards
-    description, _ = describe(facts.target)
+    path = Path(where).expanduser()
+    side = _of_output(path.resolve(), target) if is_output(path) else _of_run(find_run(where), target)
+    trained = trained_folder(side.run)
+    chosen = prompts_for(side.run, prompts, limit=MOST_COMPLETIONS, data=side.data)
+    description, _ = describe(side.target)
     columns = dict.fromkeys(key for row in chosen.rows for key in row if key != "prompt")
+    names = side.names or tuple(description.names)
     description.only(list(names)).require_columns(columns)
     samples = max(1, min(MOST_SAMPLES, MOST_COMPLETIONS // len(chosen.rows)))
-    sampling = Sampling(max_new_tokens=_length(run), seed=seed)
-    folders = (resolve_model(base_of(run)).path, trained)
+    sampling = Sampling(max_new_tokens=side.length, seed=seed)
     answers = tuple(
         answer(folder, trained, chosen, samples, sampling, _told(progress, label))
-        for folder, label in zip(folders, ("base", "trained"), strict=True)
+        for folder, label in zip((side.base, trained), ("base", "trained"), strict=True)
     )
-    with Crew(facts.target, names) as crew:
+    changed = side.fingerprint is not None and description.fingerprint != side.fingerprint
+    with Crew(side.target, names) as crew:
         comparison = compare_answers(
             (answers[0], answers[1]),
             chosen,
             crew,
             sampling=sampling,
-            labels=(facts.model, str(trained)),
-            notes=_notes(description.fingerprint != facts.fingerprint, chosen),
+            labels=(side.label, str(trained)),
+            notes=_notes(changed, chosen),
         )
-    write_comparison(run, comparison)
-    write_card(run)
+    write_comparison(side.run, comparison)
+    if (side.run.path / FACTS).is_file():
+        write_card(side.run)
     return comparison
+
+
+def _of_run(run: RunDir, target: str | None) -> _Side:
+    facts = read_facts(run)
+    used = {name for stage in run.stages() for name in stage.rewards}
+    manifest = read_manifest(run.manifest_path)
+    order = [entry.name for entry in manifest.reward]
+    return _Side(
+        run=run,
+        base=resolve_model(base_of(run)).path,
+        label=facts.model,
+        target=target or facts.target,
+        names=()
+        if target
+        else tuple(sorted(used, key=lambda name: order.index(name) if name in order else 0)),
+        fingerprint=None if target else facts.fingerprint,
+        length=_length(run),
+        data=manifest.data,
+    )
+
+
+def is_output(path: Path) -> bool:
+    """Whether a folder is no run folder but an output folder of TRL's, merged or not."""
+    return (
+        path.is_dir()
+        and not (path / "stages.json").is_file()
+        and (is_bare(path) or (path / "merged").is_dir())
+    )
+
+
+def _of_output(path: Path, target: str | None) -> _Side:
+    facts = attached_facts(path)
+    chosen = target or facts.get("target")
+    if not chosen:
+        raise UsageError(
+            f"{path} does not say which rewards it was trained by; give the set that is to score: --target TARGET"
+        )
+    trained = find_trained(path)
+    manifest_path = parse_target(chosen).path
+    known = manifest_path.name.endswith(".toml") and manifest_path.is_file()
+    return _Side(
+        run=RunDir(path),
+        base=trained.base,
+        label=trained.base.name,
+        target=chosen,
+        names=() if target else tuple(facts.get("rewards") or ()),
+        fingerprint=None if target else facts.get("fingerprint"),
+        length=int(facts.get("max_completion_length") or 256),
+        data=read_manifest(manifest_path).data if known else DataSettings(),
+    )
 
 
 def write_comparison(run: RunDir, comparison: Comparison) -> None:

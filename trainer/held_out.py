@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rewards.errors import UsageError
-from rewards.manifest import read_manifest
+from rewards.manifest import DataSettings, read_manifest
 from trainer.data import load_data
 from trainer.rundir import RunDir
 
@@ -31,15 +31,15 @@ class Prompts:
     spared: int = 0
 
 
-def prompts_for(run: RunDir, file: Path | None, *, limit: int) -> Prompts:
-    """The run's held-out prompts, or those of a file read under the run's `[data]`; at most `limit`.
+def prompts_for(run: RunDir, file: Path | None, *, limit: int, data: DataSettings | None = None) -> Prompts:
+    """The run's held-out prompts, or those of a file read under `data` (default: the run's `[data]`); at most `limit`.
 
     Raises:
         UsageError: no such file, or no prompt is left.
     """
     if file is None:
         return held_out(run, run.holdout(), "the run's held-out prompts", limit=limit)
-    stated = read_manifest(run.manifest_path).data
+    stated = data or read_manifest(run.manifest_path).data
     settings = stated.model_copy(update={"train": str(file.expanduser().resolve()), "holdout": 0.0})
     return held_out(run, load_data(settings, run.path, seed=0).train, str(file), limit=limit)
 

@@ -202,6 +202,11 @@ class Scoring:
         self._recent: deque[str | None] = deque(maxlen=failure_window)
         self._columns: NDArray[np.float64] | None = None
 
+    def use_groups(self, group: int, eval_group: int, *, aggregation: str, scale_rewards: str) -> None:
+        """Change the sizes of groups and TRL's modes; for a trainer that is built after its rewards."""
+        self._group, self._eval_group = group, eval_group
+        self._modes = {"aggregation": aggregation, "scale_rewards": scale_rewards}
+
     def functions(self) -> list[Reward]:
         """One function per reward for GRPOTrainer, in order, each with a unique `__name__`."""
         return [self._wrapper(index, name) for index, name in enumerate(self.names)]

@@ -234,26 +234,25 @@ class RunDir:
 
         A resumed run makes those steps again. Checkpoints that are not whole, or later, or of later stages, go too.
         """
+        dropped = self.drop_records(step)
+        for later in range(index, len(self.stages())):
+            self._drop_checkpoints(later, step - self.offset(index) if later == index else 0)
+        return dropped
+
+    def drop_records(self, step: int) -> int:
+        """The same for the records alone: metrics, diagnoses, evaluations, completions, samples."""
         lines = list(_lines(self.metrics_path))
-        kept = [line for line in lines if line["step"] <= step]
-        if self.metrics_path.exists():
-            _write_lines(self.metrics_path, kept)
-        for path in (self.diagnoses_path, self.evaluations_path):
+        for path in (self.metrics_path, self.diagnoses_path, self.evaluations_path):
             if path.exists():
                 _write_lines(path, [line for line in _lines(path) if line["step"] <= step])
         for file in [*self.completions.glob("*.parquet"), *self.samples.glob("*.jsonl")]:
             number = re.match(r"(?:step|eval)_(\d+)", file.name)
             if number and int(number.group(1)) > step:
                 file.unlink()
-        for left_over in [
-            *self.path.glob(".*.tmp"),
-            *self.completions.glob(".*.tmp"),
-            *self.samples.glob(".*.tmp"),
-        ]:
-            left_over.unlink()  # of a write that a kill cut short
-        for later in range(index, len(self.stages())):
-            self._drop_checkpoints(later, step - self.offset(index) if later == index else 0)
-        return len(lines) - len(kept)
+        for folder in (self.path, self.completions, self.samples):
+            for left_over in folder.glob(".*.tmp"):
+                left_over.unlink()  # of a write that a kill cut short
+        return sum(line["step"] > step for line in lines)
 
     def _drop_checkpoints(self, index: int, step: int) -> None:
         whole = set(self.whole_checkpoints(index))

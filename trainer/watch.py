@@ -9,22 +9,28 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from trainer.bare import BareRun, is_bare, read_bare
+from trainer.monitor import Told
 from trainer.rundir import DONE, FAILED, STOPPED, RunDir
 
 ENDED = (DONE, STOPPED, FAILED)
 SPARKS = "▁▂▃▄▅▆▇█"
 WIDTH = 40
+SHOWN = 4
+"""Diagnoses below the live table: the last ones."""
 
 
 @dataclass(frozen=True)
 class View:
     """A run as it is now.
 
-    `lines` are its metrics so far, `status` that of its stage (`gone`: its process ended unheard).
+    `lines` are its metrics so far, `status` that of its stage (`gone`: its process ended unheard), `step` and
+    `max_steps` those of the whole run, `stage` says which one it is where there are several. `diagnoses` are the
+    lines of diagnoses.jsonl.
     """
 
     folder: Path
@@ -35,6 +41,8 @@ class View:
     lines: list[dict[str, Any]]
     reason: str | None
     note: str
+    stage: str = ""
+    diagnoses: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def ended(self) -> bool:
@@ -43,18 +51,48 @@ class View:
 
 
 def look(run: RunDir) -> View:
-    """Read the run folder once."""
+    """Read the folder once: a run's, or an output folder of TRL's."""
+    if is_bare(run.path):
+        return _look_at_bare(read_bare(run.path))
     stages = run.stages()
     # The last stage that has begun is the one to watch.
-    stage = next((one for one in reversed(stages) if one.status != "pending"), stages[0])
+    index = max((at for at, one in enumerate(stages) if one.status != "pending"), default=0)
+    stage = stages[index]
     lines = [line for line in run.metrics() if "reward" in line]
     status = stage.status
+    if status == DONE and index < len(stages) - 1:
+        status = "running"  # the next stage is about to begin
     if status not in ENDED and not run.is_live():
         status = "gone"
-    step = max([stage.step, *(int(line["step"]) for line in lines[-1:])])
-    train = run.manifest().get("train", {})
+    step = max([run.offset(index) + stage.step, *(int(line["step"]) for line in lines[-1:])])
+    planned = sum(one.step if one.status == DONE else one.max_steps for one in stages)
+    train = {**run.manifest().get("train", {}), **_stage_table(run, index)}
     note = loss_note(float(train.get("beta") or 0.0), str(train.get("loss_type") or "dapo"))
-    return View(run.path, status, step, stage.max_steps, stage.rewards, lines, stage.reason, note)
+    name = f"stage {index + 1} of {len(stages)}, {stage.name}" if len(stages) > 1 else ""
+    return View(
+        run.path, status, step, planned, stage.rewards, lines, stage.reason, note, name, run.diagnoses()
+    )
+
+
+def _look_at_bare(bare: BareRun) -> View:
+    status = DONE if bare.max_steps and bare.step >= bare.max_steps else "gone"
+    note = "watch the reward, not the loss; a folder of TRL's, read as it is now"
+    return View(
+        bare.path,
+        status,
+        bare.step,
+        bare.max_steps,
+        bare.rewards,
+        bare.lines,
+        None,
+        note,
+        diagnoses=bare.diagnoses,
+    )
+
+
+def _stage_table(run: RunDir, index: int) -> dict[str, Any]:
+    stages = run.manifest().get("train", {}).get("stage") or []
+    return dict(stages[index]) if index < len(stages) else {}
 
 
 def loss_note(beta: float, loss_type: str) -> str:
@@ -75,7 +113,7 @@ def follow(run: RunDir, *, every: float = 1.0, sleep: Callable[[float], None] = 
     shown: tuple[Any, ...] | None = None
     while True:
         view = look(run)
-        state = (view.status, view.step, len(view.lines))
+        state = (view.status, view.step, len(view.lines), len(view.diagnoses))
         if state != shown:
             shown = state
             yield view
@@ -96,6 +134,7 @@ def watch(run: RunDir, *, every: float = 1.0, terminal: bool | None = None) -> V
 
 def _watch_lines(run: RunDir, every: float) -> View:
     printed: int | None = None
+    told = 0
     view = look(run)
     for view in follow(run, every=every):
         if printed is None:
@@ -103,10 +142,30 @@ def _watch_lines(run: RunDir, every: float) -> View:
             _out(f"{view.folder.name}: {view.note}")
         fresh = [line for line in view.lines if int(line["step"]) > (printed or 0)]
         for line in fresh:
+            told = _tell(view, told, before=int(line["step"]))
             _out(line_text(line, view))
             printed = int(line["step"])
+        told = _tell(view, told)
     _out(ending(view))
     return view
+
+
+def _tell(view: View, told: int, before: int | None = None) -> int:
+    """Print the diagnoses from number `told` on (those told before a step); returns how many are printed now."""
+    for line in view.diagnoses[told:]:
+        if before is not None and int(line["step"]) >= before:
+            break
+        _out(diagnosis_text(line))
+        told += 1
+    return told
+
+
+def diagnosis_text(line: Mapping[str, Any]) -> str:
+    """One line of diagnoses.jsonl for people: where, how bad, what is seen; what it means and what to do below."""
+    stage = f", stage {line['stage']}" if line.get("stage") else ""
+    one = Told.from_json(line).diagnosis
+    head = f"{one.severity.upper()} {one.key} (step {line['step']}{stage}): {one.seen}"
+    return f"{head}\n    {one.means}.\n    {one.advice}."
 
 
 def _out(text: str) -> None:
@@ -117,8 +176,9 @@ def _out(text: str) -> None:
 def line_text(line: Mapping[str, Any], view: View) -> str:
     """One logged step: total and rewards first, then what tells whether there is anything to learn from."""
     parts = [f"step {line['step']}/{view.max_steps}", f"reward {number(line.get('reward'))}"]
-    if len(view.rewards) > 1:
-        inside = ", ".join(f"{name} {number(line.get(f'rewards/{name}/mean'))}" for name in view.rewards)
+    names = rewards_of(line) or view.rewards
+    if len(names) > 1:
+        inside = ", ".join(f"{name} {number(line.get(f'rewards/{name}/mean'))}" for name in names)
         parts[-1] += f" ({inside})"
     for label, key, form in FIGURES:
         if key in line:
@@ -126,6 +186,13 @@ def line_text(line: Mapping[str, Any], view: View) -> str:
     if line.get("rows/failed"):
         parts.append(f"{number(line['rows/failed'], '.0f')} rows failed")
     return "  ".join(parts)
+
+
+def rewards_of(line: Mapping[str, Any]) -> list[str]:
+    """The rewards a line of a staged run has means of; stages differ in them. [] where the run has no stages."""
+    if "stage" not in line:
+        return []
+    return [key[8:-5] for key in line if key.startswith("rewards/") and key.endswith("/mean")]
 
 
 FIGURES = (
@@ -164,6 +231,9 @@ def spark(values: list[float]) -> str:
 def ending(view: View) -> str:
     """How the run ended, and what comes next."""
     at = f"step {view.step} of {view.max_steps}"
+    if view.status == "gone" and view.folder.joinpath("stages.json").is_file() is False:
+        planned = f" of {view.max_steps}" if view.max_steps else ""
+        return f"at step {view.step}{planned} when it was last written{_gain(view)}"
     if view.status == DONE:
         return f"finished: {at}{_gain(view)}; next: reward-workbench merge {view.folder}"
     why = f" ({view.reason})" if view.reason else ""
@@ -208,9 +278,13 @@ def table(view: View) -> Any:
     Rewards with their course, then the other figures, the note on the loss below.
     """
     from rich.table import Table
+    from rich.text import Text
 
+    stage = f"  {view.stage}" if view.stage else ""
+    told = "\n".join(diagnosis_text(line) for line in view.diagnoses[-SHOWN:])
     shown = Table(
-        title=f"{view.folder.name}  {view.status}  step {view.step}/{view.max_steps}", caption=view.note
+        title=f"{view.folder.name}  {view.status}{stage}  step {view.step}/{view.max_steps}",
+        caption=Text(f"{view.note}\n{told}".strip(), justify="left"),
     )
     shown.add_column("")
     shown.add_column("now", justify="right")

@@ -9,13 +9,17 @@ import typer
 
 
 def compare(
-    run: Annotated[str, typer.Argument(help="a run folder, or a name under runs/")],
+    run: Annotated[str, typer.Argument(help="a run folder, a name under runs/, or an output folder of TRL")],
     prompts: Annotated[
         Path | None,
         typer.Option(
             "--prompts",
             help="a file of prompts with the columns the rewards read; default: the held-out ones",
         ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", help="the reward set that scores; needed where the folder names none"),
     ] = None,
 ) -> None:
     """Compare a run's merged model with its base on prompts that were not trained on."""
@@ -33,4 +37,4 @@ def compare(
             done[label] = quarter
             say_on_stderr(f"{label}: {count} of {total} completions")
 
-    typer.echo(to_text(compare_run(run, prompts=prompts, progress=progress)))
+    typer.echo(to_text(compare_run(run, prompts=prompts, target=target, progress=progress)))

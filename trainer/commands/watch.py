@@ -8,12 +8,16 @@ import typer
 
 
 def watch(
-    run: Annotated[str, typer.Argument(help="a run folder, or a name under runs/")],
+    run: Annotated[str, typer.Argument(help="a run folder, a name under runs/, or an output folder of TRL")],
 ) -> None:
-    """Follow a run until it ends; it may be running or over."""
-    from trainer.rundir import find_run
+    """Follow a run until it ends, with what the monitor tells; it may be running or over."""
+    from pathlib import Path
+
+    from trainer.bare import is_bare
+    from trainer.rundir import RunDir, find_run
     from trainer.watch import watch as start
 
-    view = start(find_run(run))
+    path = Path(run).expanduser()
+    view = start(RunDir(path.resolve()) if is_bare(path) else find_run(run))
     if view.status == "failed":
         raise typer.Exit(1)
