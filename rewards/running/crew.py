@@ -1,9 +1,11 @@
 """A crew: one lasting worker process for each reward, called together, for training.
 
-The time of a call is that of the slowest reward, not the sum. A process keeps what a reward keeps between
-calls (a cache, a schedule), as it would in the trainer itself; one that hung or died is replaced by a fresh
-one. Everything a reward says crosses the boundary: scores, errors, credits, `log_extra`, `log_metric`, what
-it prints; and the trainer's live state crosses the other way.
+The time of a call is that of the slowest reward, not the sum. Rewards that keep something together
+(`rewards.running.sharing`) have one process, in which they are called in order, as the trainer would.
+
+A process keeps what a reward keeps between calls (a cache, a schedule), as it would in the trainer itself; one that
+hung or died is replaced by a fresh one. Everything a reward says crosses the boundary: scores, errors, credits,
+`log_extra`, `log_metric`, what it prints; and the trainer's live state crosses the other way.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from rewards.contract import Batch, CallResult
 from rewards.rewardset import SetDescription
 from rewards.running.child import StateUpdate
 from rewards.running.runner import Runner
+from rewards.running.sharing import chains, state_of
 from rewards.running.worker import Worker
 
 
@@ -56,10 +59,13 @@ class Crew:
             self.names = list(names) or self.description.names
             for name in self.names:
                 self.description.reward(name)
-            self._pool = self._stack.enter_context(ThreadPoolExecutor(len(self.names), "rewards"))
-            others = [self._pool.submit(own.worker, target) for _ in self.names[1:]]
+            self._chains = chains(self.names, state_of(first))
+            self._pool = self._stack.enter_context(ThreadPoolExecutor(len(self._chains), "rewards"))
+            others = [self._pool.submit(own.worker, target) for _ in self._chains[1:]]
             workers = [first, *(self._stack.enter_context(other.result()) for other in others)]
-            self._posts = dict(zip(self.names, (_Post(worker) for worker in workers), strict=True))
+            self._posts: dict[str, _Post] = {}
+            for chain, worker in zip(self._chains, workers, strict=True):
+                self._posts.update(dict.fromkeys(chain, _Post(worker)))
         except BaseException:
             self._stack.close()
             raise
@@ -84,9 +90,16 @@ class Crew:
         Never raises for what a reward does. `trainer_state` is TRL's live state, None outside training.
         """
         calls = [
-            self._pool.submit(self._call, name, batch, trainer_state, record_credits) for name in self.names
+            self._pool.submit(self._call_chain, chain, batch, trainer_state, record_credits)
+            for chain in self._chains
         ]
-        return [call.result() for call in calls]
+        results = {name: result for call in calls for name, result in call.result().items()}
+        return [results[name] for name in self.names]
+
+    def _call_chain(
+        self, chain: list[str], batch: Batch, trainer_state: Any, record_credits: bool
+    ) -> dict[str, CallResult]:
+        return {name: self._call(name, batch, trainer_state, record_credits) for name in chain}
 
     def _call(self, name: str, batch: Batch, trainer_state: Any, record_credits: bool) -> CallResult:
         post = self._posts[name]
