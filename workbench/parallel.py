@@ -3,7 +3,9 @@
 Each reward and call is a task; tasks run in `jobs` processes at the same time and each process has the target
 loaded on its own. A call is only split into parts where the reward *declares* that a score depends on its own
 row alone (`scope = "row"` in the manifest or the mark): everything else is called with all rows at once, as in
-training, whatever the number of processes. So the number of processes never changes a score.
+training, whatever the number of processes. A reward that keeps something between its calls, or shares it with
+others, is called in one process, in order (`rewards.running.sharing`). So the number of processes never changes
+a score.
 """
 
 from __future__ import annotations
@@ -11,13 +13,14 @@ from __future__ import annotations
 import itertools
 import queue
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from rewards.contract import CallResult, merge_results
+from rewards.contract import Batch, CallResult, merge_results
 from rewards.rewardset import RewardDescription, SetDescription
-from rewards.running import Runner, Worker
+from rewards.running import GivenUp, Runner, Worker
+from rewards.running.sharing import chains, state_of
 from workbench.timed_calls import call_timed
 
 Progress = Callable[[str, int, int], None]
@@ -66,48 +69,99 @@ def run_calls(
         progress: told after each task.
     """
     wanted = {name: left[name] if left is not None else calls for name in description.names}
+    state = state_of(worker) if jobs > 1 else dict.fromkeys(description.names, frozenset[str]())
     tasks = [
         task for reward in description.rewards for number, rows in enumerate(wanted[reward.name])
-        for task in _tasks(reward, number, rows, jobs, whole=len(calls) == 1 and rows is calls[0])
+        for task in _tasks(
+            reward, number, rows, 1 if state[reward.name] else jobs, whole=len(calls) == 1 and rows is calls[0]
+        )
     ]  # fmt: skip
-    pending: queue.SimpleQueue[_Task] = queue.SimpleQueue()
-    for task in tasks:
-        pending.put(task)
-    report = _Report(tasks, progress)
-    results: dict[tuple[str, int, int], CallResult] = {}
-    finished = threading.Event()
-
-    def work(own: Worker) -> None:
-        while True:
-            try:
-                task = pending.get_nowait()
-            except queue.Empty:
-                return
-            if task.reward in apart:
-                result = call_timed(own, task.reward, task.rows)
-            else:
-                result = own.call(task.reward, rows=None if task.whole else task.rows)
-            results[task.reward, task.call, task.part] = result
-            report.done(task.reward)
-
-    def join_in() -> None:
-        if not finished.wait(PATIENCE_S) and not pending.empty():
-            with runner.worker(worker.target, worker.batch) as own:
-                work(own)
-
-    extra = min(jobs, len(tasks)) - 1
+    work = _Work(_in_chains(tasks, description.names, state), apart, _Report(tasks, progress))
+    extra = min(jobs, work.pending.qsize()) - 1
     if extra <= 0:
-        work(worker)
+        work.go_on(worker)
     else:
-        with ThreadPoolExecutor(extra) as pool:
-            helpers = [pool.submit(join_in) for _ in range(extra)]
-            try:
-                work(worker)
-            finally:
-                finished.set()
+        _share_out(work, runner, worker, extra)
+    return _joined(wanted, tasks, work.results)
+
+
+def _share_out(work: _Work, runner: Runner, worker: Worker, extra: int) -> None:
+    """Do the work in `worker` and in up to `extra` more; whatever ends it early ends their processes too."""
+    with ThreadPoolExecutor(extra) as pool:
+        helpers = [pool.submit(work.join_in, runner, worker.target, worker.batch) for _ in range(extra)]
+        try:
+            work.go_on(worker)
+            work.finished.set()
             for helper in helpers:
                 helper.result()
-    return _joined(wanted, tasks, results)
+        except BaseException:
+            work.stop()
+            raise
+
+
+class _Work:
+    """What is to be done, and what was done; for several threads, each with a worker of its own."""
+
+    def __init__(self, units: list[list[_Task]], apart: Collection[str], report: _Report) -> None:
+        self.pending: queue.SimpleQueue[list[_Task]] = queue.SimpleQueue()
+        for unit in units:
+            self.pending.put(unit)
+        self.apart = apart
+        self.report = report
+        self.results: dict[tuple[str, int, int], CallResult] = {}
+        self.finished = threading.Event()
+        self._lock = threading.Lock()
+        self._helpers: set[Worker] = set()
+        self._stopped = False
+
+    def go_on(self, worker: Worker) -> None:
+        """Take what is pending, unit by unit, until there is none."""
+        while not self._stopped:
+            try:
+                unit = self.pending.get_nowait()
+            except queue.Empty:
+                return
+            for task in unit:
+                if task.reward in self.apart:
+                    result = call_timed(worker, task.reward, task.rows)
+                else:
+                    result = worker.call(task.reward, rows=None if task.whole else task.rows)
+                self.results[task.reward, task.call, task.part] = result
+                self.report.done(task.reward)
+
+    def join_in(self, runner: Runner, target: str, batch: Batch) -> None:
+        """Go on in a process of its own, unless all is done soon."""
+        if self.finished.wait(PATIENCE_S) or self.pending.empty():
+            return
+        with runner.worker(target, batch) as own:
+            with self._lock:
+                self._helpers.add(own)
+            try:
+                self.go_on(own)
+            except GivenUp:
+                return
+            finally:
+                with self._lock:
+                    self._helpers.discard(own)
+
+    def stop(self) -> None:
+        """Nothing more is begun, and what the helpers are at is ended."""
+        with self._lock:
+            self._stopped = True
+            self.finished.set()
+            for helper in self._helpers:
+                helper.give_up()
+
+
+def _in_chains(
+    tasks: list[_Task], names: Sequence[str], state: Mapping[str, frozenset[str]]
+) -> list[list[_Task]]:
+    """The tasks as units: those of rewards that keep something stay together and in order, others are free."""
+    units: list[list[_Task]] = []
+    for chain in chains(names, state):
+        own = [task for task in tasks if task.reward in chain]
+        units += [own] if state[chain[0]] and own else [[task] for task in own]
+    return units
 
 
 def _tasks(reward: RewardDescription, call: int, rows: list[int], jobs: int, *, whole: bool) -> list[_Task]:

@@ -59,6 +59,56 @@ def test_only_a_reward_that_declares_rows_is_split(tmp_path: Path, samples: Samp
     assert len({process for process in table.extra["process"] if process is not None}) == 2
 
 
+KEEPS = """
+seen = []
+
+def first(completions, **_):
+    seen.extend(completions)
+    return [1.0] * len(completions)
+
+def second(completions, **_):
+    return [float(len(seen))] * len(completions)
+
+def third(completions, **_):
+    return [float(len(completions))] * len(completions)
+"""
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_what_rewards_keep_together_is_the_same(tmp_path: Path, samples: Samples, jobs: int) -> None:
+    (tmp_path / "keeps.py").write_text(KEEPS)
+    rows = [{"prompt": "p", "completion": str(row), "step": row // 100} for row in range(400)]
+    (tmp_path / "steps.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    table = score(tmp_path / "keeps.py", read_samples([tmp_path / "steps.jsonl"]), jobs=jobs)
+    assert set(table.scores[:, 1]) == {400.0}
+
+
+SLEEPS = """
+import time
+from rewards.marks import reward
+
+@reward(scope="row")
+def sleeps(completions, **_):
+    time.sleep(0.1 * len(completions))
+    return [1.0] * len(completions)
+"""
+
+
+def test_an_interrupt_ends_the_helpers_too(tmp_path: Path, samples: Samples) -> None:
+    (tmp_path / "sleeps.py").write_text(SLEEPS)
+
+    def interrupt(name: str, done: int, total: int) -> None:
+        if done:
+            ended.append(total - done)
+            raise KeyboardInterrupt
+
+    ended: list[int] = []
+    with pytest.raises(KeyboardInterrupt):
+        score(tmp_path / "sleeps.py", samples, jobs=2, progress=interrupt)
+    assert len(ended) <= 2
+    assert ended[0] > 4
+
+
 def test_progress_ends_with_everything_done(tmp_path: Path, samples: Samples) -> None:
     told: list[tuple[str, int, int]] = []
     score(tmp_path / "rewards.py", samples, jobs=2, progress=lambda *report: told.append(report))
