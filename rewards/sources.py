@@ -29,10 +29,13 @@ def source_digest(target: Target) -> str:
         return digest([target.name, _code(reference, target.root)])
     manifest = read_manifest(target.path)
     covered = {"aggregation", "scale_rewards", "tokenizer"}
-    entries = [
-        [entry.model_dump(mode="json", include=entry.stated | {"name"}), _code(entry.function, manifest.root)]
-        for entry in manifest.reward
-    ]
+    files: dict[str, dict[str, str]] = {}  # rewards of one file have one code, which is read once
+    entries = []
+    for entry in manifest.reward:
+        where = entry.function.partition("::")[0]
+        if where not in files:
+            files[where] = _code(entry.function, manifest.root)
+        entries.append([entry.model_dump(mode="json", include=entry.stated | {"name"}), files[where]])
     return digest([manifest.set.model_dump(mode="json", include=covered), entries])
 
 

@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rewards.contract import completion_text
-from workbench.api import Checked, Functions, check, explain, score
+from workbench.api import Checked, check, explain, score
+from workbench.inline import Functions
 from workbench.reports.check_text import completion_lines, finding_text, safe
 
 if TYPE_CHECKING:

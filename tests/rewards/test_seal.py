@@ -88,7 +88,7 @@ def test_the_file_is_strict_json_with_everything_that_was_proved(project: Path) 
     write_seal(path, sealed(project))
     content = json.loads(path.read_text(), parse_constant=pytest.fail)
     assert content["samples"] == {
-        "hash": "ab", "rows": 8, "groups": 2, "right": 3, "wrong": 2, "sources": ["samples.jsonl"],
+        "hash": "ab", "rows": 8, "groups": 2, "right": 3, "wrong": 2, "sources": ["samples.jsonl"], "each": "",
     }  # fmt: skip
     assert content["checks"] == [{"check": "RW104", "version": 2, "seed": 7}]
     assert content["skipped"] == [{"check": "RW3xx", "why": "no kind declared"}]
