@@ -45,7 +45,7 @@ class Dominance(SetCheck):
     cost = Cost.TEACHES_WRONG
 
     def run(self, subject: SetSubject) -> Iterable[Finding]:
-        """One finding for the loudest member, one for each that hardly counts."""
+        """One finding for the loudest member, else one for each that hardly counts."""
         table = read_table(subject)
         if table is None or len(table.members) < 2 or table.aggregation == "normalize_then_sum":
             return
@@ -53,10 +53,11 @@ class Dominance(SetCheck):
             return
         low, loudness, high = _loudness(table, subject.options.seed)
         primary = primary_of(table)
+        loud = [at for at in range(len(table.members)) if low[at] >= LOUD and at != primary]
         for at in range(len(table.members)):
-            if low[at] >= LOUD and at != primary:
+            if at in loud:
                 yield self._loud(table, at, primary, loudness, low)
-            elif loudness[at] > 0 and high[at] < QUIET:
+            elif not loud and loudness[at] > 0 and high[at] < QUIET:
                 yield self._quiet(table, at, loudness)
 
     def _loud(self, table: Table, at: int, primary: int | None, loudness: Floats, low: Floats) -> Finding:

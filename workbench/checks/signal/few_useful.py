@@ -58,7 +58,7 @@ class FewUseful(SetCheck):
             place
             for group, chance in useful
             if chance == 0
-            for place in np.flatnonzero(table.groups == group)
+            for place in np.flatnonzero(table.groups == group).tolist()
         ]
         place = table.shortest(dead or range(len(table)))
         smaller = f" (planned are {planned}, the samples have fewer)" if size < planned else ""

@@ -8,7 +8,7 @@ import numpy as np
 
 from rewards.signal import TIE, distinct_values, tied_pairs
 from workbench.checks.check import SetCheck
-from workbench.checks.finding import Cost, Evidence, Finding
+from workbench.checks.finding import Cost, Finding
 from workbench.checks.signal.table import Table, read_table
 from workbench.checks.subject import SetSubject
 
@@ -62,7 +62,7 @@ class Ties(SetCheck):
             f"{_effective(table, live):.1f}.",
             advice="Partial credit, or a second reward that differs where this one does not, makes more of each group.",
             cause="ties",
-            evidence=row if row is not None else Evidence(),
+            evidence=row,
             count=len(live),
         )
 

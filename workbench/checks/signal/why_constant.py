@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -176,7 +176,8 @@ def _matches(name: str, pattern: str, flags: int, text: str) -> bool:
     return attempt(text) is not None
 
 
-_LOOSER = (
+_Looser = Callable[[str, str, int], tuple[str, str, int]]
+_LOOSER: tuple[tuple[str, _Looser], ...] = (
     ("it would match with re.DOTALL", lambda n, p, f: (n, p, f | re.DOTALL)),
     ("it would match in the other case (re.IGNORECASE)", lambda n, p, f: (n, p, f | re.IGNORECASE)),
     (

@@ -1,0 +1,93 @@
+"""RW701, RW702: the order of labelled completions."""
+
+import pytest
+
+from tests.workbench.checks.signal.columns import VALUE, grouped, members
+
+
+def labelled(groups, *labels, names=("value",)):
+    rows = grouped(groups, *names)
+    for place, row in enumerate(rows):
+        row["label"] = labels[place % len(labels)]
+    return rows
+
+
+def test_wrong_one_that_earns_more_is_shown_with_the_share_in_order(check):
+    rows = labelled([[1.0, 0.0]] * 9 + [[0.2, 0.7]], "right", "wrong")
+    [finding] = check(VALUE, "RW70", rows=rows)
+    assert (finding.check, finding.severity, finding.reward) == ("RW701", "error", "reward")
+    assert (
+        "pays a completion labelled wrong 0.7, more than one labelled right of the same prompt (0.2)"
+        in finding.message
+    )
+    assert "In order are 90% of 10 pairs of right and wrong (interval 60% to 98%)" in finding.message
+    assert (finding.evidence.completion, finding.evidence.got) == ("text 1 of 9", 0.7)
+    assert finding.count == 1
+
+
+def test_hack_that_ties_with_a_right_one_is_a_warning(check):
+    rows = labelled([[1.0, 1.0, 0.0]] * 3, "right", "hack", "wrong")
+    [finding] = check(VALUE, "RW701", rows=rows)
+    assert finding.severity == "warning"
+    assert "labelled hack 1, as much as one labelled right" in finding.message
+    assert finding.count == 3
+
+
+def test_partial_one_above_a_right_one_is_out_of_order_and_below_it_is_not(check):
+    rows = labelled([[0.6, 0.9, 0.0]] * 3, "right", "partial", "wrong")
+    [finding] = check(VALUE, "RW701", rows=rows)
+    assert "labelled partial 0.9, more than" in finding.message
+    assert check(VALUE, "RW701", rows=labelled([[0.9, 0.6, 0.0]] * 3, "right", "partial", "wrong")) == []
+
+
+def test_reward_that_is_turned_around_is_told_once(check):
+    rows = labelled([[0.0, 1.0, 0.8]] * 3, "right", "wrong", "wrong")
+    [finding] = check(VALUE, "RW70", rows=rows)
+    assert (finding.check, finding.severity) == ("RW702", "error")
+    assert "only 0% of 6 pairs are in order (interval 0% to 39%)" in finding.message
+
+
+def test_one_unlucky_pair_is_not_taken_for_a_turned_sign(check):
+    rows = labelled([[0.0, 1.0]], "right", "wrong")
+    assert [finding.check for finding in check(VALUE, "RW70", rows=rows)] == ["RW701"]
+
+
+def test_layout_that_pays_wrong_answers_is_no_alarm(check):
+    source = (
+        "def reward(completions, **kwargs): return [float(c.startswith('text 1')) for c in completions]\n"
+    )
+    rows = labelled([[0.0, 0.0]] * 2, "right", "wrong") + labelled([[0.0, 0.0]] * 2, "wrong", "right")
+    for row in rows[4:]:
+        row["prompt"] = "another " + row["prompt"]
+    assert [finding.severity for finding in check(source, "RW70", rows=rows)] == ["info"]
+
+
+def test_total_of_a_set_is_judged_and_a_lesser_member_is_not(check):
+    source = members(one=1.0, other=1.0)
+    names = ("one_value", "other_value")
+    rows = labelled([[[1.0, 0.0], [0.0, 0.5]]] * 3, "right", "wrong", names=names)
+    assert check(source, "RW70", rows=rows) == []
+    rows = labelled(
+        [[[1.0, 0.0], [0.0, 3.0]]] * 3 + [[[1.0, 0.0], [0.0, 0.0]]] * 9, "right", "wrong", names=names
+    )
+    findings = check(source, "RW70", rows=rows)
+    assert [(finding.check, finding.reward) for finding in findings] == [("RW701", None)]
+    assert "The total pays a completion labelled wrong 3" in findings[0].message
+
+
+def test_member_declared_as_correctness_is_judged_by_itself(check):
+    source = members(one=1.0, other=5.0).replace("@mark(weight=1.0)", "@mark(weight=1.0, kind='correctness')")
+    rows = labelled([[[0.0, 1.0], [1.0, 0.0]]] * 4, "right", "wrong", names=("one_value", "other_value"))
+    assert [(finding.check, finding.reward) for finding in check(source, "RW70", rows=rows)] == [
+        ("RW702", "one")
+    ]
+
+
+def test_random_reward_is_not_judged(check):
+    source = "import random\ndef reward(completions, value, **kwargs): return [random.random() for c in completions]\n"
+    assert check(source, "RW70", rows=labelled([[0.0, 0.0]] * 6, "right", "wrong")) == []
+
+
+@pytest.mark.parametrize("labels", [True, False])
+def test_sound_reward_is_left_alone(check, healthy, labels):
+    assert check(healthy, "RW701 RW702 RW703", labels=labels) == []
