@@ -6,6 +6,7 @@ A side is the text in the editor, the saved file, a kept version (`@3fa9`), a gi
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import threading
 from collections.abc import Callable, Iterator
@@ -99,9 +100,7 @@ class Comparing:
         ]
         tables = []
         for side in sides:
-            board = self.engine.score(
-                side.target, samples, lambda _, name, side=side: self._tell(side.label, name)
-            )
+            board = self.engine.score(side.target, samples, functools.partial(self._tell, side.label))
             if board.table is None:
                 raise UsageError(f"{side.label} gave no scores")
             tables.append(board.table)
@@ -109,7 +108,7 @@ class Comparing:
         found = compare(tables[0], tables[1], old=sides[0].label, new=sides[1].label, code=changes)
         return Compared(number, found, samples, (sides[0].target, sides[1].target))
 
-    def _tell(self, side: str, reward: str) -> None:
+    def _tell(self, side: str, _done: int, reward: str) -> None:
         self.progress = side, reward
         self._changed()
 
@@ -146,7 +145,7 @@ class Comparing:
         compared = self.require()
         if not 0 <= row < len(compared.samples):
             raise UsageError(f"there is no row {row}")
-        found = []
+        found: list[Any] = []
         for target in compared.targets:
             try:
                 found.append(self.engine.explain(target, compared.samples, row))

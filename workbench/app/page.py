@@ -25,6 +25,7 @@ SCRIPTS = (
     "distributions.js",
     "check.js",
     "compare.js",
+    "label.js",
     "app.js",
 )
 
