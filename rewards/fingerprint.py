@@ -1,8 +1,11 @@
 """Hashes of the code a reward really uses.
 
 A reward's code is its file and every local file it imports, directly or through others. Each is hashed as
-a syntax tree without positions, so comments and layout do not count; docstrings do not count either, unless
-a file reads `__doc__`. Code of installed packages counts by the package's version.
+a syntax tree without positions, so comments and layout do not count, nor does the version of Python that parses it;
+docstrings do not count either, unless a file reads `__doc__`. The built-in rewards count as code where a file
+imports them, installed packages by their version. Imports are found as Python finds them: the standard library,
+installed packages and this product go before a file of the same name. Not covered: data files that the code reads, a
+module whose name it computes, and what installed packages import themselves.
 """
 
 from __future__ import annotations
@@ -11,9 +14,12 @@ import ast
 import functools
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from rewards.packages import OUR_PACKAGES, find, version_of
 
 
 def digest(value: Any) -> str:
@@ -22,51 +28,76 @@ def digest(value: Any) -> str:
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
+@dataclass(frozen=True)
+class _Import:
+    """One imported module: `level` dots before it, its dotted name, and the names taken from it."""
+
+    level: int
+    parts: tuple[str, ...]
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Code:
+    """What a file says: the digest of its code, and what it imports."""
+
+    digest: str
+    imports: tuple[_Import, ...]
+
+
+@dataclass(frozen=True)
+class _Used:
+    """Everything a reward's file uses: local files, installed top-level modules, and files of our own."""
+
+    files: tuple[Path, ...]
+    packages: frozenset[str]
+    ours: frozenset[str]
+
+
 def local_files(path: Path, root: Path) -> list[Path]:
     """`path` and all files below `root` or beside it that it imports, sorted; imports inside functions count too."""
+    return list(_used(path, root).files)
+
+
+def _used(path: Path, root: Path) -> _Used:
+    bases = [root.resolve(), path.resolve().parent]
     found: set[Path] = set()
+    packages: set[str] = set()
+    ours: set[str] = set()
     pending = [path.resolve()]
-    root = root.resolve()
-    folder = path.resolve().parent
     while pending:
         current = pending.pop()
         if current in found:
             continue
         found.add(current)
-        tree = _parse(current)
-        if tree is not None:
-            for base in {root, folder}:
-                pending += _imports(tree, current, base)
-    return sorted(found)
+        for one in _read(current).imports:
+            if one.level:
+                base = current.parents[min(one.level, len(current.parents)) - 1]
+                pending += _files_of(one, base)
+                continue
+            if not one.parts:
+                continue
+            top = one.parts[0]
+            module = find(top)
+            if module is None:
+                pending += [file for base in dict.fromkeys(bases) for file in _files_of(one, base)]
+            elif top in OUR_PACKAGES:
+                ours |= set(_our_files(one))
+            elif module.installed:
+                packages.add(top)
+            elif module.folder is not None:  # on the search path, but no package: other code of the user's
+                pending += _files_of(one, module.folder)
+    return _Used(tuple(sorted(found)), frozenset(packages), frozenset(ours))
 
 
-def _parse(path: Path) -> ast.Module | None:
-    try:
-        return ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError):
-        return None
-
-
-def _imports(tree: ast.Module, path: Path, root: Path) -> list[Path]:
-    files: list[Path] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                files += _resolve(alias.name.split("."), root)
-        elif isinstance(node, ast.ImportFrom):
-            base = root
-            if node.level:
-                base = path.parent
-                for _ in range(node.level - 1):
-                    base = base.parent
-            parts = node.module.split(".") if node.module else []
-            files += _resolve(parts, base)
-            for alias in node.names:
-                files += _resolve([*parts, alias.name], base)
+def _files_of(one: _Import, base: Path) -> list[Path]:
+    files = _resolve(one.parts, base)
+    for name in one.names:
+        files += _resolve((*one.parts, name), base)
     return files
 
 
-def _resolve(parts: list[str], base: Path) -> list[Path]:
+def _resolve(parts: Sequence[str], base: Path) -> list[Path]:
     """Files that importing the dotted name `parts` from `base` runs: packages on the way and the module."""
     files: list[Path] = []
     folder = base
@@ -84,23 +115,103 @@ def _resolve(parts: list[str], base: Path) -> list[Path]:
     return files
 
 
+def _our_files(one: _Import) -> Iterator[str]:
+    """The modules of `rewards` that an import of ours uses; marks and credits change no score."""
+    dotted = ".".join(one.parts)
+    for name in (dotted, *(f"{dotted}.{name}" for name in one.names)):
+        if name == "rewards.library" or name.startswith("rewards.library."):
+            yield "library"
+        elif name == "rewards.completion_text" or name.startswith("rewards.contract"):
+            yield "contract.py"
+        elif name.startswith(("rewards.groups", "rewards.sandbox")):
+            yield "library"  # which rests on them
+
+
 def code_digest(path: Path) -> str:
     """Digest of a file's code without comments, layout and (unless read) docstrings; of its bytes if unparsable."""
+    return _read(path).digest
+
+
+def _read(path: Path) -> _Code:
     stat = path.stat()
-    return _code_digest(path, stat.st_mtime_ns, stat.st_size)
+    return _read_version(path, stat.st_mtime_ns, stat.st_size)
 
 
 @functools.lru_cache(maxsize=512)
-def _code_digest(path: Path, _modified: int, _size: int) -> str:
-    tree = _parse(path)
-    if tree is None:
-        return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+def _read_version(path: Path, _modified: int, _size: int) -> _Code:
+    content = path.read_bytes()
+    try:
+        tree = ast.parse(content)
+    except (SyntaxError, ValueError, RecursionError):
+        return _Code(hashlib.blake2b(content, digest_size=16).hexdigest(), ())
+    imports = tuple(_imports(tree))
     reads_doc = any(
         isinstance(node, (ast.Attribute, ast.Name)) and _name(node) == "__doc__" for node in ast.walk(tree)
     )
     if not reads_doc:
         _drop_docstrings(tree)
-    return digest(ast.dump(tree, include_attributes=False))
+    return _Code(digest(_plain(tree)), imports)
+
+
+def _imports(tree: ast.Module) -> Iterator[_Import]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield _Import(0, tuple(alias.name.split(".")))
+        elif isinstance(node, ast.ImportFrom):
+            parts = tuple(node.module.split(".")) if node.module else ()
+            yield _Import(node.level, parts, tuple(alias.name for alias in node.names))
+        elif isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)) and node.args:
+            called, first = _name(node.func), node.args[0]
+            if called in ("import_module", "__import__") and isinstance(first, ast.Constant):
+                dotted = str(first.value)
+                if dotted and not dotted.startswith("."):
+                    yield _Import(0, tuple(dotted.split(".")))
+
+
+def _plain(tree: ast.Module) -> list[str]:
+    """A syntax tree as words that are the same in every version of Python that can parse it.
+
+    A newer Python gives nodes new fields, which are empty for code that an older one reads too; so empty fields are
+    left out. The context of a name and the prefix `u` say nothing that its place does not say. `ascii`, because which
+    characters `repr` shows as they are depends on the version too.
+    """
+    words: list[str] = []
+    pending: list[Any] = [tree]  # no recursion: a long sum is a deep tree
+    while pending:
+        item = pending.pop()
+        if isinstance(item, ast.Constant):
+            words.append(f"={type(item.value).__name__} {item.value!a}")
+        elif isinstance(item, ast.AST):
+            words.append(f"({type(item).__name__}")
+            pending.append(")")
+            for name in reversed(item._fields):
+                value = getattr(item, name, None)
+                if name == "values" and isinstance(item, ast.JoinedStr):
+                    value = _folded(value)
+                if name not in _SILENT and value is not None and value != []:
+                    pending += [value, f".{name}"]
+        elif isinstance(item, list):
+            words.append("[")
+            pending += ["]", *reversed(item)]
+        else:
+            words.append(str(item))
+    return words
+
+
+def _folded(values: list[ast.expr]) -> list[ast.expr]:
+    """The parts of an f-string with neighbouring texts as one: versions of Python cut them in different places."""
+    folded: list[ast.expr] = []
+    for value in values:
+        last = folded[-1] if folded else None
+        if isinstance(value, ast.Constant) and isinstance(last, ast.Constant):
+            folded[-1] = ast.Constant(f"{last.value}{value.value}")
+        elif not (isinstance(value, ast.Constant) and value.value == ""):
+            folded.append(value)
+    return folded
+
+
+_SILENT = ("ctx", "type_comment", "type_ignores")
 
 
 def _name(node: ast.Attribute | ast.Name) -> str:
@@ -120,37 +231,56 @@ def _drop_docstrings(tree: ast.Module) -> None:
 
 
 def code_fingerprint(path: Path, root: Path) -> dict[str, str]:
-    """`{file relative to root: digest}` for a reward's file and its local imports.
-
-    A file of an installed package stands as the package's name and version.
+    """What a reward's file uses: `{file relative to root: digest}` for local files, `{package: version}` for installed
+    ones, and the files of the built-in rewards where it imports them.
     """
     root = root.resolve()
+    used = _used(path, root)
     prints: dict[str, str] = {}
-    for file in local_files(path, root):
-        label = file.relative_to(root).as_posix() if file.is_relative_to(root) else file.name
+    for file in used.files:
+        inside = file.is_relative_to(root)
+        label = file.relative_to(root).as_posix() if inside else f"../{file.parent.name}/{file.name}"
         prints[label] = code_digest(file)
-    return prints
+    if "library" in used.ours:
+        prints |= library_fingerprint()
+    elif used.ours:
+        prints |= _digests_of(LIBRARY.parent / name for name in sorted(used.ours))
+    return prints | module_versions(used.packages)
+
+
+def module_versions(modules: Iterable[str]) -> dict[str, str]:
+    """`{package: version}` for installed top-level modules; one without a version stands for itself."""
+    found = ((name, version_of(name)) for name in sorted(modules) if _is_package(name))
+    return dict(known if known is not None else (name, "") for name, known in found)
+
+
+def _is_package(name: str) -> bool:
+    module = find(name)
+    return module is not None and module.folder is not None
 
 
 LIBRARY = Path(__file__).resolve().parent / "library"
-_LIBRARY_RESTS_ON = ("contract.py", "credits.py", "marks.py", "sandbox")
+_LIBRARY_RESTS_ON = ("contract.py", "credits.py", "groups.py", "marks.py", "sandbox")
+_LIBRARY_IMPORTS = ("jsonschema", "math_verify", "rapidfuzz")
 
 
 def library_fingerprint() -> dict[str, str]:
-    """`{file: digest}` of the built-in rewards and what they rest on, for a checkout of this project.
+    """`{file: digest}` of the built-in rewards and what they rest on, with the versions of the packages they import.
 
     By the bytes of the files: they are not the user's to lay out, and reading fifty syntax trees takes longer than
     scoring. Each member stands for all, since importing one imports the others.
     """
-    package = LIBRARY.parent
-    places = (LIBRARY, *(package / name for name in _LIBRARY_RESTS_ON))
+    places = (LIBRARY, *(LIBRARY.parent / name for name in _LIBRARY_RESTS_ON))
     files = [
         file for place in places for file in (sorted(place.rglob("*.py")) if place.is_dir() else (place,))
     ]
+    return _digests_of(files) | module_versions(_LIBRARY_IMPORTS)
+
+
+def _digests_of(files: Iterable[Path]) -> dict[str, str]:
+    base = LIBRARY.parent.parent
     return {
-        file.relative_to(package.parent).as_posix(): hashlib.blake2b(
-            file.read_bytes(), digest_size=16
-        ).hexdigest()
+        file.relative_to(base).as_posix(): hashlib.blake2b(file.read_bytes(), digest_size=16).hexdigest()
         for file in files
     }
 

@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 from rewards.contract import Reward, describe_exception
 from rewards.errors import LoadError, TargetError
 from rewards.marks import MARK, mark_of
+from rewards.packages import USER_FOLDERS
 
 _Result = TypeVar("_Result")
 Transform = Callable[[ast.Module, Path], ast.Module]
@@ -78,7 +79,6 @@ def _is_ours(origin: str) -> bool:
 
 
 _finder = _LocalFinder()
-_appended: list[str] = []
 
 
 def _watch(folder: Path, transform: Transform | None) -> None:
@@ -87,7 +87,7 @@ def _watch(folder: Path, transform: Transform | None) -> None:
     _finder.folders[str(folder).rstrip("/") + "/"] = transform
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
-        _appended.append(str(folder))
+        USER_FOLDERS.append(str(folder))
 
 
 def module_name(path: Path) -> str:
@@ -149,10 +149,10 @@ def forget_local() -> None:
         loader = getattr(getattr(module, "__spec__", None), "loader", None)
         if isinstance(loader, _SourceLoader) and not name.startswith("_reward_file_"):
             del sys.modules[name]
-    for folder in _appended:
+    for folder in USER_FOLDERS:
         if folder in sys.path:
             sys.path.remove(folder)
-    _appended.clear()
+    USER_FOLDERS.clear()
     _finder.folders.clear()
 
 

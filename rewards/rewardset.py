@@ -28,7 +28,7 @@ from rewards.contract import (
     unwrap,
 )
 from rewards.errors import LoadError, ManifestError, MissingColumnError, TargetError
-from rewards.fingerprint import LIBRARY, code_fingerprint, digest, library_fingerprint, package_versions
+from rewards.fingerprint import LIBRARY, code_fingerprint, digest, library_fingerprint, module_versions
 from rewards.loading import Transform, find_rewards, forget_local, load_file, load_module
 from rewards.manifest import (
     Aggregation,
@@ -40,6 +40,7 @@ from rewards.manifest import (
     read_manifest,
 )
 from rewards.marks import MARK, mark_of
+from rewards.packages import OUR_PACKAGES, find
 from rewards.reward_model import RewardModel, is_model_reference, model_digest
 from rewards.targets import Target, did_you_mean, parse_target
 
@@ -372,14 +373,12 @@ class RewardSet:
 def _code(entry: RewardEntry, file: Path | None, root: Path) -> dict[str, str]:
     if file is None:
         return model_digest(entry.function, root) if is_model_reference(entry.function, root) else {}
-    if "site-packages" in file.parts:
-        package = entry.function.partition(":")[0].partition(".")[0]
-        import importlib.metadata  # late: it takes its time
-
-        distributions = importlib.metadata.packages_distributions().get(package, [package])
-        return package_versions(distributions) or code_fingerprint(file, file.parent)
     if file.is_relative_to(LIBRARY):
         return library_fingerprint()
+    top = entry.function.partition(":")[0].partition(".")[0]
+    module = find(top) if "::" not in entry.function else None
+    if module is not None and module.installed and top not in OUR_PACKAGES:
+        return module_versions([top])
     if file.is_relative_to(root.resolve()):
         return code_fingerprint(file, root)
     folder = file.parent  # a package outside the project: its own modules import each other from above it

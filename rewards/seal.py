@@ -24,8 +24,8 @@ from rewards.fingerprint import digest, package_versions
 from rewards.manifest import write_text
 from rewards.rewardset import SEALED_KEYS, RewardDescription, SetDescription
 
-FORMAT = 1
-"""Number of the file format; a reader refuses any other."""
+FORMAT = 2
+"""Number of the file format that is written. 1 is read too, but its fingerprints were made in another way."""
 
 DIGITS = 12
 """Hex digits that tell a row of the samples: 48 bits, a mix-up among a million rows has odds of one in 10,000."""
@@ -38,7 +38,8 @@ RECORDED_PACKAGES = ("reward-workbench", "numpy", "hypothesis", "math-verify", "
 class SealedReward:
     """One reward as it was sealed.
 
-    `fingerprint` covers code and declaration; `code` maps each file it uses to a digest; `declaration` holds
+    `fingerprint` covers code and declaration; `code` maps each file it uses to a digest and each package to its
+    version; `declaration` holds
     the keys of its `[[reward]]` table (or mark) that the fingerprint covers.
     """
 
@@ -91,11 +92,11 @@ class SkippedCheck:
 class Seal:
     """What was proved.
 
-    `settings` are the keys of `[set]` that the fingerprint covers; `findings` the objects of `check --format
-    json` with the name of the `reward` (None: the set); `quick` says that only the quick checks ran, `options` how
-    thorough they were; `created` is a time in ISO 8601; `source` is the digest of the files as they were
-    (`rewards.sources`), by which an unchanged set is known without loading it; `extends` is the time of the seal whose
-    rows were not looked at again, "" where all rows were.
+    `format` is the number of the file format; `settings` are the keys of `[set]` that the fingerprint covers;
+    `findings` the objects of `check --format json` with the name of the `reward` (None: the set); `quick` says that
+    only the quick checks ran, `options` how thorough they were; `created` is a time in ISO 8601; `source` is the
+    digest of the files as they were (`rewards.sources`), by which an unchanged set is known without loading it;
+    `extends` is the time of the seal whose rows were not looked at again, "" where all rows were.
     """
 
     target: str
@@ -113,6 +114,7 @@ class Seal:
     source: str = ""
     options: dict[str, Any] = field(default_factory=dict)
     extends: str = ""
+    format: int = FORMAT
 
     @property
     def strength(self) -> Strength:
@@ -121,7 +123,7 @@ class Seal:
 
     def to_json(self) -> dict[str, Any]:
         """The content of the file, JSON-ready, with its own digest under "digest"."""
-        content = {"format": FORMAT, **asdict(self), "strength": self.strength}
+        content = {**asdict(self), "strength": self.strength}
         # Once through JSON: tuples become lists, and what is digested is what a reader will see.
         content = json.loads(json.dumps(content, allow_nan=False))
         return {**content, "digest": digest(content)}
@@ -215,10 +217,10 @@ def read_seal(path: Path) -> Seal:
         content = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise SealError(f"the seal {path.name} is damaged: it is not complete JSON{again}") from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
+    if not isinstance(content, dict) or content.get("format") not in range(1, FORMAT + 1):
         found = content.get("format") if isinstance(content, dict) else type(content).__name__
         raise SealError(
-            f"the seal {path.name} has format {found!r}, this version reads format {FORMAT}{again}"
+            f"the seal {path.name} has format {found!r}, this version reads formats 1 to {FORMAT}{again}"
         )
     kept = content.pop("digest", None)
     if kept != digest(content):
@@ -237,6 +239,8 @@ def verify(seal: Seal, description: SetDescription) -> list[str]:
     """
     if seal.fingerprint == description.fingerprint:
         return []
+    if seal.format != FORMAT:
+        return ["it was made by an older version, whose fingerprints cannot be compared"]
     sealed = {reward.name: reward for reward in seal.rewards}
     found = _changes("[set]", seal.settings, _settings(description))
     for reward in description.rewards:
@@ -258,9 +262,22 @@ def _reward_changes(sealed: SealedReward, now: RewardDescription) -> list[str]:
     found = _changes(f"{where}:", sealed.declaration, _declaration(now))
     if sealed.code != now.code:
         files = sorted({*sealed.code, *now.code})
-        changed = [file for file in files if sealed.code.get(file) != now.code.get(file)]
-        found.insert(0, f"{where}: its code changed ({', '.join(changed)})")
+        changed = [_change(file, sealed.code, now.code) for file in files]
+        found.insert(0, f"{where}: its code changed ({', '.join(filter(None, changed))})")
     return found or [f"{where}: its fingerprint differs: it was sealed by another version"]
+
+
+def _change(part: str, before: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """How a file or package differs, "" where it does not; of a package the versions are told."""
+    if before.get(part) == now.get(part):
+        return ""
+    versions = [versions[part] for versions in (before, now) if part in versions]
+    if len(versions) < 2 or any(len(version) == _DIGEST_LENGTH for version in versions):
+        return part
+    return f"{part} {versions[0]} is now {versions[1]}"
+
+
+_DIGEST_LENGTH = 32
 
 
 def _changes(where: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
@@ -292,7 +309,7 @@ def _declaration(reward: RewardDescription) -> dict[str, Any]:
 
 
 def _from_json(content: dict[str, Any]) -> Seal:
-    values = {key: value for key, value in content.items() if key not in ("format", "strength")}
+    values = {key: value for key, value in content.items() if key != "strength"}
     samples = values.pop("samples")
     return Seal(
         **{

@@ -7,12 +7,12 @@ default down changes this digest and not the fingerprint.)
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 from rewards.errors import TargetError
-from rewards.fingerprint import LIBRARY, code_fingerprint, digest, library_fingerprint, package_versions
+from rewards.fingerprint import LIBRARY, code_fingerprint, digest, library_fingerprint, module_versions
 from rewards.manifest import read_manifest
+from rewards.packages import OUR_PACKAGES, find
 from rewards.reward_model import is_model_reference, model_digest
 from rewards.targets import Target
 
@@ -54,18 +54,11 @@ def _code(reference: str, root: Path) -> dict[str, str]:
 
 def _module_code(parts: list[str], root: Path) -> dict[str, str]:
     """As loading does it: an installed package goes before a file of the same name in the project."""
-    found = importlib.util.find_spec(parts[0])  # looks at the top level only, which imports nothing
-    if found is not None and found.origin and "site-packages" in Path(found.origin).parts:
-        from importlib import metadata  # late: it takes its time
-
-        distributions = metadata.packages_distributions().get(parts[0], [parts[0]])
-        return package_versions(distributions)
-    if found is not None and found.origin:
-        root = (
-            Path(found.origin).parent.parent
-            if found.submodule_search_locations
-            else Path(found.origin).parent
-        )
+    found = find(parts[0])
+    if found is not None and found.folder is not None:
+        if found.installed and parts[0] not in OUR_PACKAGES:
+            return module_versions(parts[:1])
+        root = found.folder
     file = root.joinpath(*parts).with_suffix(".py")
     if not file.is_file():
         file = root.joinpath(*parts, "__init__.py")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,28 @@ def test_changed_parameters_and_settings_are_named(project: Path) -> None:
     ]
 
 
+def test_a_package_of_another_version_is_named_with_both(project: Path) -> None:
+    first, *others = sealed(project).rewards
+    old = replace(first, fingerprint="0", code={**first.code, "numpy": "1.0", "regex": "2.0"})
+    new = described(project)
+    new = replace(new, fingerprint="1")
+    now = replace(new.rewards[0], code={**new.rewards[0].code, "numpy": "2.0"})
+    assert verify(
+        replace(sealed(project), fingerprint="2", rewards=(old, *others)),
+        replace(new, rewards=(now, *new.rewards[1:])),
+    ) == ["reward 'right': its code changed (numpy 1.0 is now 2.0, regex)"]
+
+
+def test_a_seal_of_an_older_format_is_read_and_has_to_be_made_anew(project: Path) -> None:
+    path = project / "s.json"
+    write_seal(path, replace(sealed(project), format=1, fingerprint="0"))
+    seal = read_seal(path)
+    assert (seal.format, seal.strength) == (1, "strong")
+    assert verify(seal, described(project)) == [
+        "it was made by an older version, whose fingerprints cannot be compared"
+    ]
+
+
 def test_added_and_removed_rewards_are_named(project: Path) -> None:
     seal = sealed(project)
     change(
@@ -204,7 +227,7 @@ def test_a_seal_edited_by_hand_is_refused(project: Path) -> None:
 @pytest.mark.parametrize("text", ["[]", "{}", '{"format": 99}', "3"])
 def test_another_format_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "s.json").write_text(text)
-    with pytest.raises(SealError, match="this version reads format 1"):
+    with pytest.raises(SealError, match="this version reads formats 1 to 2"):
         read_seal(tmp_path / "s.json")
 
 
