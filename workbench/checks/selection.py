@@ -100,6 +100,7 @@ from workbench.checks.laws.copies_differ import CopiesDiffer
 from workbench.checks.laws.damaged_more import DamagedMore
 from workbench.checks.laws.hash_order import HashOrder
 from workbench.checks.laws.invariance import Invariance
+from workbench.checks.laws.length_returns import LengthReturns
 from workbench.checks.laws.mutated_fails import MutatedFails
 from workbench.checks.laws.nondeterministic import Nondeterministic
 from workbench.checks.laws.order_dependent import OrderDependent
@@ -180,6 +181,7 @@ CHECKS: dict[str, type[Check]] = {
         MutatedFails,
         WordsForTokens,
         ShortPenalised,
+        LengthReturns,
         EmptyPaid,
         ScaffoldPaid,
         WrongContent,

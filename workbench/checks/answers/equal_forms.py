@@ -44,7 +44,8 @@ class EqualForms(RewardCheck):
         """One finding that names all the forms that are refused."""
         task = subject.task
         exact = task.kind == "correctness"
-        if not task.cases or not subject.steadiness.reliable or not (exact or _json_format(task)):
+        layout = task.kind == "format" and ("json" in task.marks or bool(task.tags))
+        if not task.cases or not subject.steadiness.reliable or not (exact or layout):
             return
         trials = [trial for case in task.cases for trial in _trials(task, case)]
         refused = [outcome for outcome in try_out(subject, trials) if outcome.refused]
@@ -75,10 +76,6 @@ class EqualForms(RewardCheck):
         )
 
 
-def _json_format(task: Task) -> bool:
-    return task.kind == "format" and "json" in task.marks
-
-
 def _trials(task: Task, case: Case) -> Iterable[Trial]:
     """The right sample with its answer in other forms."""
     slot = case.slot
@@ -89,6 +86,11 @@ def _trials(task: Task, case: Case) -> Iterable[Trial]:
             yield Trial(case, slot.write(variant.text), variant.what)
         if slot.form == "line":
             yield from _lines(case)
+    if task.kind == "correctness" and slot is not None and slot.form == "number" and not slot.after.strip():
+        yield Trial(case, f"{slot.before}{slot.answer}.", "with a full stop behind it")
+        yield Trial(case, f"{slot.before}{slot.answer} in all, to be exact.", "with words behind it")
+    if task.kind == "format" and task.tags:
+        yield from _line_breaks(task, case)
     if "json" in task.marks and "```" not in case.text:
         body = case.text.strip()
         yield Trial(case, f"```json\n{body}\n```", "in a JSON fence")
@@ -112,6 +114,16 @@ def _lines(case: Case) -> Iterable[Trial]:
         yield Trial(case, f"{start}{_last(plain, answer, f'({answer})')}", "with the letter in brackets")
     yield Trial(case, f"{start}**{plain}**", "in bold")
     yield Trial(case, f"{start}{plain}.", "with a final full stop")
+
+
+def _line_breaks(task: Task, case: Case) -> Iterable[Trial]:
+    """The layout with line breaks inside its first block that has none."""
+    for tag in task.tags:
+        found = re.search(rf"(?<=<{re.escape(tag)}>)[^<>\n]*\w[^<>\n]*(?=</{re.escape(tag)}>)", case.text)
+        if found is not None:
+            text = case.text[: found.start()] + f"\n{found[0]}\n" + case.text[found.end() :]
+            yield Trial(case, text, f"with line breaks inside <{tag}>")
+            return
 
 
 def _last(line: str, answer: str, other: str) -> str:
