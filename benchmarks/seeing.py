@@ -14,6 +14,7 @@ import json
 import os
 import resource
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -115,10 +116,36 @@ def edit_to_scores(rounds: int) -> None:
         wall, used, _ = timed(lambda: subprocess.run(command, cwd=folder, check=True, capture_output=True))
         walls.append(wall)
         cpus.append(used)
-    over = (min(walls) - 1.5 * own) * 1000
-    print(f"edit to scores, 2,000 rows: fastest {min(walls) * 1000:.0f} ms, CPU {min(cpus) * 1000:.0f} ms")
-    print(f"  functions alone {own * 1000:.0f} ms; over 1.5 times that: {over:.0f} ms")
+    watched = _watched(command, folder, text, rounds)
+    print(
+        f"edit to scores, 2,000 rows: a fresh command {min(walls) * 1000:.0f} ms, CPU {min(cpus) * 1000:.0f} ms"
+    )
+    over = (watched - 1.5 * own) * 1000
+    print(
+        f"  --watch {watched * 1000:.0f} ms; functions alone {own * 1000:.0f} ms; over 1.5 times that {over:.0f} ms"
+    )
     shutil.rmtree(folder)
+
+
+def _watched(command: list[str], folder: Path, text: str, rounds: int) -> float:
+    """The fastest time from saving the file to the new scores under `score --watch`."""
+    seconds = []
+    with subprocess.Popen(
+        [*command, "--watch"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        process.stderr.readline()
+        for number in range(rounds + 2):
+            time.sleep(0.5)
+            began = time.perf_counter()
+            (folder / "rewards.py").write_text(
+                text.replace("score += 0.25", f"score += 0.25 + {number + 0.5} * 0.0")
+            )
+            while "waiting" not in process.stderr.readline():
+                pass
+            seconds.append(time.perf_counter() - began)
+        process.send_signal(signal.SIGINT)
+    return min(seconds)
 
 
 def second_run() -> None:

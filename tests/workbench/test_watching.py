@@ -14,7 +14,8 @@ import pytest
 from rewards.errors import LoadError
 from rewards.targets import parse_target
 from tests.workbench.tables import samples
-from workbench.watching import code_state, watched_rows
+from workbench.explanation import explain
+from workbench.watching import code_state, saves
 
 REWARD = "def pays(completions, **_):\n    return [{worth} for text in completions]\n"
 
@@ -31,9 +32,10 @@ def test_every_state_of_the_code_is_explained(tmp_path: Path) -> None:
         return text is not None
 
     seen: list[object] = []
-    for states in watched_rows(parse_target(file), samples(["a", "b"]), [1], saved=saved):
+    for _ in saves(parse_target(file), saved):
         try:
-            seen += [(explained.row, explained.rewards[0].score) for explained in states]
+            explained = explain(file, samples(["a", "b"]), [1])
+            seen += [(one.row, one.rewards[0].score) for one in explained]
         except LoadError as error:
             seen.append(str(error).split(":")[0])
     assert seen == [(1, 0.5), (1, 0.75), "rewards.py, line 1", (1, 1.0)]
@@ -50,12 +52,13 @@ def test_a_save_of_any_file_of_the_code_is_noticed(tmp_path: Path) -> None:
     assert code_state(target) == ()
 
 
-def test_the_command_explains_again_and_ends_with_an_interrupt(tmp_path: Path) -> None:
+@pytest.mark.parametrize("what", [("explain", "--row", "0"), ("score", "--format", "jsonl")])
+def test_the_command_looks_again_and_ends_with_an_interrupt(tmp_path: Path, what: tuple[str, ...]) -> None:
     file = tmp_path / "rewards.py"
     file.write_text(REWARD.format(worth=0.5))
     (tmp_path / "s.jsonl").write_text('{"prompt": "p", "completion": "x"}\n')
-    command = [str(Path(sys.executable).with_name("reward-workbench")), "explain", "rewards.py"]
-    command += ["--samples", "s.jsonl", "--row", "0", "--watch"]
+    command = [str(Path(sys.executable).with_name("reward-workbench")), what[0], "rewards.py"]
+    command += ["--samples", "s.jsonl", *what[1:], "--watch"]
     with subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -67,7 +70,7 @@ def test_the_command_explains_again_and_ends_with_an_interrupt(tmp_path: Path) -
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=30)
     assert process.returncode == 0
-    assert out.index("pays  0.5") < out.index("pays  0.75")
+    assert 0 < out.index("0.5") < out.index("0.75")
 
 
 @pytest.mark.parametrize("row", ["7", "-1"])

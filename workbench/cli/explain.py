@@ -10,6 +10,8 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rewards.contract import Batch
+    from rewards.running import Runner
     from workbench.explanation import RowExplanation
     from workbench.opening import Opened
 
@@ -55,27 +57,21 @@ def explain(
 def _watch(
     opened: Opened, rows: list[int] | None, show: Callable[[RowExplanation], None], *, clear: bool
 ) -> None:
-    """Explain, wait for a save, explain again; code that does not load is told and waited for."""
-    import sys
-
-    from rewards.errors import RewardWorkbenchError, UsageError
+    """Explain, wait for a save, explain again."""
+    from rewards.errors import UsageError
+    from workbench.cli.printing import again_and_again
+    from workbench.explanation import explain as explain_samples
     from workbench.tokenizing import tokenizer_for
-    from workbench.watching import watched_rows
 
     for row in rows or []:
         if not 0 <= row < len(opened.samples):
             raise UsageError(f"there is no row {row}: the samples have rows 0 to {len(opened.samples) - 1}")
-    try:
-        for states in watched_rows(
-            opened.target, opened.samples, rows, tokenizer=tokenizer_for(opened.manifest)
+    tokenizer = tokenizer_for(opened.manifest)
+
+    def once(runner: Runner, _: Batch) -> None:
+        for explained in explain_samples(
+            opened.target.text, opened.samples, rows, runner, tokenizer=tokenizer
         ):
-            if clear and sys.stdout.isatty():
-                sys.stdout.write("\x1b[2J\x1b[H")  # an empty screen, the cursor at its top
-            try:
-                for explained in states:
-                    show(explained)
-            except RewardWorkbenchError as error:
-                typer.echo(f"error: {error}", err=True)
-            typer.echo("waiting for the code to be saved; Ctrl-C ends", err=True)
-    except KeyboardInterrupt:
-        return
+            show(explained)
+
+    again_and_again(opened, once, clear=clear)

@@ -8,9 +8,15 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rewards.errors import UsageError
 from workbench.reports.plain import visible
+
+if TYPE_CHECKING:
+    from rewards.contract import Batch
+    from rewards.running import Runner
+    from workbench.opening import Opened
 
 
 def write_output(content: str | bytes, out: Path | None) -> None:
@@ -75,3 +81,32 @@ def progress_bar(title: str) -> Iterator[Callable[[str, int, int], None] | None]
 
     with bar:
         yield report
+
+
+WAITING = "waiting for the code to be saved; Ctrl-C ends"
+
+
+def again_and_again(opened: Opened, show: Callable[[Runner, Batch], None], *, clear: bool) -> None:
+    """Show something now and after each save of the target's code, until Ctrl-C.
+
+    Code that does not load is told and waited for. `show` gets a runner that stays and holds the rows; `clear`:
+    on a terminal, from the top of an empty screen.
+    """
+    from rewards.errors import RewardWorkbenchError
+    from rewards.running import Runner
+    from workbench.tokenizing import tokenizer_for
+    from workbench.watching import saves
+
+    batch = opened.samples.batch(tokenizer_for(opened.manifest))
+    try:
+        with Runner(batch=batch) as runner:
+            for _ in saves(opened.target):
+                if clear and sys.stdout.isatty():
+                    sys.stdout.write("\x1b[2J\x1b[H")
+                try:
+                    show(runner, batch)
+                except RewardWorkbenchError as error:
+                    sys.stderr.write(f"error: {visible(str(error))}\n")
+                sys.stderr.write(f"{WAITING}\n")
+    except KeyboardInterrupt:
+        return

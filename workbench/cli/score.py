@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rewards.permissions import UNSAFE_CODE, UNSAFE_CODE_HELP, allow_unsafe_code
+
+if TYPE_CHECKING:
+    from rewards.contract import Batch
+    from rewards.running import Runner
 
 
 def score(
@@ -29,13 +33,16 @@ def score(
     ] = None,
     only: Annotated[str, typer.Option("--only", help="Score only these rewards: A,B.")] = "",
     weights: Annotated[str, typer.Option("--weights", help="Other weights than declared: A=2,B=0.")] = "",
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Score again whenever the code is saved, until Ctrl-C.")
+    ] = False,
     unsafe_code: Annotated[
         bool, typer.Option(UNSAFE_CODE, help=UNSAFE_CODE_HELP, callback=allow_unsafe_code)
     ] = False,
 ) -> None:
     """Score completions with every reward, add up totals, and compute the advantages TRL would give."""
     from rewards.errors import UsageError
-    from workbench.cli.printing import notes_to_stderr, progress_bar, write_output
+    from workbench.cli.printing import again_and_again, notes_to_stderr, progress_bar, write_output
     from workbench.opening import open_target, planned_group_size
     from workbench.reports import score_report
     from workbench.score_cache import ScoreCache
@@ -48,22 +55,28 @@ def score(
         raise UsageError("--format parquet needs --out FILE")
     opened = open_target(target, samples or [])
     notes_to_stderr([*opened.samples.notes, *map(str, opened.samples.skipped)], limit=10)
-    with progress_bar("scoring") as progress, ScoreCache(opened.target.root) as cache:
-        table = score_samples(
-            target,
-            opened.samples,
-            only=[name.strip() for name in only.split(",") if name.strip()],
-            weights=parse_weights(weights),
-            tokenizer=tokenizer_for(opened.manifest),
-            keep=True,
-            cache=cache,
-            jobs=jobs or os.cpu_count() or 1,
-            progress=progress,
-        )
-    notes = [*table.notes, *score_report.isolation_notes(table), *score_report.printing_notes(table)]
-    notes_to_stderr(notes)
-    scored = score_report.Scored(table, opened.samples, planned_group_size(opened.manifest))
-    write_output(score_report.FORMATS[format](scored), out)
+    options: dict[str, Any] = {
+        "only": [name.strip() for name in only.split(",") if name.strip()],
+        "weights": parse_weights(weights),
+        "tokenizer": tokenizer_for(opened.manifest),
+        "keep": True,
+        "jobs": jobs or os.cpu_count() or 1,
+    }
+
+    def once(runner: Runner | None = None, batch: Batch | None = None) -> None:
+        with progress_bar("scoring") as progress:
+            table = score_samples(
+                target, opened.samples, runner=runner, batch=batch, cache=cache, progress=progress, **options
+            )
+        notes_to_stderr(score_report.notes_of(table))
+        scored = score_report.Scored(table, opened.samples, planned_group_size(opened.manifest))
+        write_output(score_report.FORMATS[format](scored), out)
+
+    with ScoreCache(opened.target.root) as cache:
+        if watch:
+            again_and_again(opened, once, clear=format == "text" and out is None)
+        else:
+            once()
 
 
 def parse_weights(text: str) -> dict[str, float]:

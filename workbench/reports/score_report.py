@@ -64,6 +64,11 @@ def to_html(scored: Scored) -> str:
     return page(scored.table, scored.samples, scored.distributions)
 
 
+def notes_of(table: ScoreTable) -> list[str]:
+    """What a reader of the scores has to know, in whatever format they come."""
+    return [*table.notes, *isolation_notes(table), *printing_notes(table)]
+
+
 def printing_notes(table: ScoreTable) -> list[str]:
     """A note for each reward that printed something, with its first line."""
     notes = []
