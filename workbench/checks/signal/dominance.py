@@ -7,7 +7,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from rewards.signal import scale_dominance, signal_shares
 from workbench.checks.check import SetCheck, number
 from workbench.checks.finding import Cost, Evidence, Finding, Severity
 from workbench.checks.signal.primary import primary_of
@@ -90,17 +89,25 @@ class Dominance(SetCheck):
 
 def _loudness(table: Table, seed: int) -> tuple[Floats, Floats, Floats]:
     """(members,) low, measured and high: weight times within-group spread, as a share; interval over groups."""
-    chance = np.random.default_rng(seed)
-    members = [np.flatnonzero(table.groups == group) for group in np.flatnonzero(table.sizes > 1)]
-    draws = []
-    for draw in range(DRAWS + 1):
-        chosen = range(len(members)) if draw == 0 else chance.integers(0, len(members), len(members))
-        rows = np.concatenate([members[at] for at in chosen])
-        codes = np.repeat(np.arange(len(members)), [len(members[at]) for at in chosen]).astype(np.intp)
-        shares = signal_shares(table.added[rows], table.weights, table.totals[rows], codes)
-        draws.append(scale_dominance(shares.covariance, table.weights))
-    known = np.nan_to_num(np.array(draws[1:]), nan=0.0)
-    return np.quantile(known, 0.025, axis=0), np.nan_to_num(draws[0]), np.quantile(known, 0.975, axis=0)
+    variance = _variance(table)  # (groups, members)
+    chosen = np.random.default_rng(seed).integers(0, len(variance), (DRAWS, len(variance)))
+    means = np.concatenate([variance.mean(axis=0)[None], variance[chosen].mean(axis=1)])  # (draws, members)
+    loud = np.abs(table.weights) * np.sqrt(means)
+    with np.errstate(invalid="ignore"):
+        shares = np.nan_to_num(loud / loud.sum(axis=1, keepdims=True))
+    return np.quantile(shares[1:], 0.025, axis=0), shares[0], np.quantile(shares[1:], 0.975, axis=0)
+
+
+def _variance(table: Table) -> Floats:
+    """(groups, members) variance (ddof 1) of what is added up, in each group of two or more scored rows."""
+    known = ~np.isnan(table.added).any(axis=1)
+    added, codes = table.added[known], table.groups[known]
+    counts = np.bincount(codes, minlength=len(table.sizes))
+    sums = np.stack([np.bincount(codes, column, len(counts)) for column in added.T], axis=1)
+    centred = added - (sums / np.maximum(1, counts)[:, None])[codes]
+    squares = np.stack([np.bincount(codes, column, len(counts)) for column in (centred**2).T], axis=1)
+    several = counts > 1
+    return np.asarray(squares[several] / (counts[several] - 1)[:, None])
 
 
 def _widest(table: Table, at: int) -> Evidence:

@@ -40,7 +40,7 @@ class Outweighed(SetCheck):
 
     The policy then learns what the lesser rewards pay (length, layout, style) and forgets the answer. Looked for in
     the groups of the samples, and among completions made from wrong ones: repeated, lengthened, laid out otherwise,
-    that the correctness reward still calls wrong. Those count only where a single lesser member by itself takes back
+    that the correctness reward still calls wrong (not in a quick run). Those count only where a single lesser member by itself takes back
     what correctness gives, so that two badly laid out right answers are no alarm. The *margin* is what is left of the
     smallest step of correctness after all others did their worst; above 0 no wrong answer can outrank a right one.
     Which member is about correctness has to be declared, or shown by labels.
@@ -76,7 +76,7 @@ class Outweighed(SetCheck):
                 table, primary, min(met, key=_size(table)), len({item.row for item in met}), real=True
             )
             return
-        made = list(_made_up(table, primary, step))
+        made = [] if subject.options.quick else list(_made_up(table, primary, step))
         if made:
             yield self._tell(table, primary, min(made, key=_size(table)), 1, real=False)
 
