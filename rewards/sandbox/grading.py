@@ -157,7 +157,9 @@ class _Grading:
             if timeouts > 1 or (self.stop and outcomes and not outcomes[-1].passed):
                 outcomes.append(Outcome(name, False, _NOT_RUN))
                 continue
-            limits = replace(self.limits, kept=max(self.limits.kept, 2 * len(wanted)))
+            limits = replace(
+                self.limits, kept=max(self.limits.kept, 2 * len(wanted.encode("utf-8", "surrogatepass")))
+            )
             result = self.box.run(Job(self.whole(tests.setup), given, limits))
             if result.status == "error":
                 raise SandboxError(result.error)

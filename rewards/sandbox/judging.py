@@ -1,7 +1,7 @@
 """The caller's end of a process that judges one program after another.
 
-It and a program are connected by a pair of sockets that stays; between two programs both directions are emptied,
-so that neither what one was asked nor what it answered reaches the next.
+Each program gets a pair of sockets of its own, whose other end is given to the judge with the tests: whatever one
+does to its channel, the next has another.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import socket
 import time
 from typing import Any
 
-from rewards.errors import SandboxError
 from rewards.sandbox.server import Limits, Overdue, Running, Server, finish, pump
 
 _JOBS = 1000
@@ -27,15 +26,8 @@ class Judge:
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._ours, theirs = socket.socketpair()
         limits = Limits(seconds=_YEAR_S)
-        try:
-            self._running = Running(
-                server, {"run": "judge:judge_all"}, limits, channel=True, report=theirs.detach()
-            )
-        except SandboxError:
-            self._ours.close()
-            raise
+        self._running = Running(server, {"run": "judge:judge_all"}, limits, channel=True)
         self._left = _JOBS
         self._sound = True
 
@@ -46,13 +38,11 @@ class Judge:
 
     def close(self) -> None:
         """End it."""
-        self._ours.close()
         self._running.close()
         self._server.close()
 
     def forget(self) -> None:
         """Let go of it in a forked copy of the process that started it."""
-        self._ours.close()
         for fd in self._running.streams:
             with contextlib.suppress(OSError):
                 os.close(fd)
@@ -79,11 +69,12 @@ class Judge:
         """
         self._left -= 1
         self._sound = False
-        self._empty()
         judge = self._running
         judge.deadline = time.monotonic() + 3 * limits.seconds + 2.0
-        judge.send(tests)
-        candidate = Running(server, program, limits, channel=os.dup(self._ours.fileno()))
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            judge.send(tests, ours.fileno())
+            candidate = Running(server, program, limits, channel=theirs.detach())
         lines: list[list[Any]] = []
         died = False
         try:
@@ -104,11 +95,3 @@ class Judge:
             candidate.close()
         judge.deadline = time.monotonic() + _YEAR_S
         return lines, candidate, died
-
-    def _empty(self) -> None:
-        """Throw away what the last program was asked and did not read."""
-        with contextlib.suppress(BlockingIOError):
-            while self._ours.recv(
-                1 << 16, socket.MSG_DONTWAIT
-            ):  # the socket itself blocks: programs have it too
-                pass

@@ -193,7 +193,7 @@ class Container:
             except OSError as error:
                 return Result("error", error=f"{self._engine}: {error}", level=self.level())
             status = self._wait(process, name, out, started, limits)
-            output, error_text = _tail(out, max(limits.kept, FLOOD)), _tail(said, FLOOD)
+            output, error_text = _tail(out, _most(limits)), _tail(said, FLOOD)
         seconds = time.monotonic() - started
         ready, _, own = error_text.partition(_READY)
         if _READY not in error_text:
@@ -214,7 +214,7 @@ class Container:
                 return ""
             except subprocess.TimeoutExpired:
                 late = time.monotonic() - started > limits.seconds + _START_S
-                if late or os.fstat(out.fileno()).st_size > FLOOD:
+                if late or os.fstat(out.fileno()).st_size > _most(limits):
                     with contextlib.suppress(OSError, subprocess.SubprocessError):
                         subprocess.run(
                             [self._engine, "kill", name], capture_output=True, timeout=10, check=False
@@ -240,6 +240,11 @@ import sys, types
 main = sys.modules["__main__"] = types.ModuleType("__main__")
 exec(compile(CODE, "program.py", "exec"), main.__dict__)
 """
+
+
+def _most(limits: Limits) -> int:
+    """Bytes of output above which a program is ended."""
+    return max(FLOOD, 2 * limits.kept)
 
 
 def _tail(file: Any, most: int) -> str:
@@ -291,20 +296,20 @@ class Service:
         why = ""
         for _ in range(2):
             try:
-                return self._read(self._answer(json.dumps(body).encode(), limits.seconds + 2 * _START_S))
+                return self._read(self._answer(json.dumps(body).encode(), limits))
             except (OSError, ValueError, KeyError, TypeError) as error:
                 why = str(error) or type(error).__name__
         return Result(
             "error", error=f"the sandbox service at {self._address}: {why[:300]}", level=self.level()
         )
 
-    def _answer(self, body: bytes, timeout: float) -> Any:
+    def _answer(self, body: bytes, limits: Limits) -> Any:
         request = urllib.request.Request(  # http or https, see backend_of
             self._address, data=body, headers={"Content-Type": "application/json"}, method="POST"
         )
         try:
-            with urllib.request.urlopen(request, timeout=timeout) as response:
-                return json.loads(response.read(4 * FLOOD))
+            with urllib.request.urlopen(request, timeout=limits.seconds + 2 * _START_S) as response:
+                return json.loads(response.read(4 * _most(limits)))
         except urllib.error.HTTPError as error:
             error.close()
             raise OSError(f"HTTP status {error.code}") from None

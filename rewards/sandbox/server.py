@@ -31,7 +31,7 @@ from rewards.sandbox.starting import Recipe, package_folders, recipe
 START_TIMEOUT_S = 20.0
 KEPT = 64 << 10
 FLOOD = 8 << 20
-"""Bytes kept of what a job prints, and bytes at which it is ended."""
+"""Bytes kept of what a job prints, and bytes at which it is ended, or at twice what is to be kept of it."""
 
 _PREFIX = "reward-workbench-sandbox-"
 
@@ -287,7 +287,7 @@ class Running:
         kept = self.limits.kept if role in ("out", "err") else FLOOD
         room = kept - len(self.texts[role])
         self.texts[role] += data[: max(0, room)]
-        if self.seen[role] > FLOOD and not self.flooded and role != "channel":
+        if self.seen[role] > max(FLOOD, 2 * self.limits.kept) and not self.flooded and role != "channel":
             self.flooded = True
             self.kill()
 
@@ -324,9 +324,22 @@ class Running:
 
     # -------------------------------------------------------------------------------------- the channel
 
-    def send(self, value: Any) -> None:
-        """Put a line of JSON into the channel; `pump` carries it."""
+    def send(self, value: Any, given: int | None = None) -> None:
+        """Put a line of JSON into the channel, with a descriptor where one is given; `pump` carries it.
+
+        Raises:
+            SandboxError: the descriptor cannot be sent.
+        """
         self._outgoing += json.dumps(value, allow_nan=False).encode() + b"\n"
+        if given is not None and self._channel is not None:
+            try:
+                sent = socket.send_fds(self._channel, [self._outgoing], [given])
+            except (
+                OSError
+            ) as error:  # full, though nothing can lie in it between two jobs, or its reader is gone
+                self.close()
+                raise SandboxError(f"the sandbox's judge takes no program ({error})") from None
+            del self._outgoing[:sent]
         if self._channel is not None:
             self._write()
         else:

@@ -107,6 +107,8 @@ class _Candidate:
     def object_of(self, told: Any) -> Any:
         """The object of a handle that came back, or a function that calls one on the other side."""
         kind, number = told[0], told[1]
+        if kind == "b":
+            return getattr(builtins, number)
         return self.held[number] if kind == "o" else self.function_of(number)
 
     def function_of(self, number: int) -> Callable[..., Any]:

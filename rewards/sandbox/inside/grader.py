@@ -98,14 +98,13 @@ class _Grader:
         if not self.entry:
             raise Ungradable("the tests define check(candidate), but no entry_point names the candidate")
         names: list[str] = []
-        if self.stop:
-            self.own("tests", self.text)
-        else:
-            tree = self.parsed("tests", self.text)
+        tree = self.parsed("tests", self.text)
+        self.bind(tree)
+        if not self.stop:
             for node in tree.body:
                 if isinstance(node, ast.FunctionDef) and node.name == "check":
                     names = _instrument(node.body)
-            self.own("tests", tree)
+        self.own("tests", tree)
         entry = self.space[self.entry.rpartition(".")[2]]
         why = self.attempt(lambda: self.space["check"](entry))
         self.unreached(names, "check", why)

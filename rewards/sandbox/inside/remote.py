@@ -3,7 +3,8 @@
 Only plain values come over; they are this side's own objects with this side's own methods. What is not plain is
 a `Remote`: it can be called, its attributes can be read, it can be listed. Its own opinion of what it equals,
 whether it is true, or what comes of adding to it, is not asked for: an object that equals everything would be
-paid. Comparing one raises, and so fails the test.
+paid. Comparing one raises, and so fails the test. What it contains and how long it is, is found by listing it and
+looking here. Only an object that tests made themselves, of a class that they name as one (`Stack()`), is asked.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from rewards.sandbox.inside.values import decode, encode
+from rewards.sandbox.inside.values import Uncrossable, decode, encode
 
 Plain = TypeVar("Plain")
 
@@ -32,6 +33,10 @@ class RemoteError(Exception):
     """An exception of the program that is of no class Python itself has."""
 
 
+class _CameFromThere(Exception):
+    """A value of the program that has no way back to it."""
+
+
 class Ungradable(BaseException):
     """The tests ask for what cannot cross to the program: a fault of the tests, not of the program."""
 
@@ -41,7 +46,7 @@ class Channel:
 
     Args:
         fd: a descriptor to read and write.
-        objects: also let objects say what they contain (tests of classes).
+        objects: let objects that tests made of the program's classes say what they contain (tests of classes).
         caller: a descriptor on which something comes when the program has ended, where its own does not close;
             then `fd` does not block.
     """
@@ -55,6 +60,8 @@ class Channel:
         self._buffer = bytearray()
         self._functions: list[Callable[..., Any]] = []
         self._errors: dict[int, type[BaseException]] = {}
+        self._raised: list[BaseException] = []
+        self._took_containers = False
 
     def ask(
         self,
@@ -69,7 +76,7 @@ class Channel:
         Raises:
             CandidateGone: its process ended, or answered nothing that is an answer.
             Exception: what the program raised, as the nearest class that Python itself has.
-            Ungradable: an argument cannot cross.
+            Ungradable, TypeError: an argument cannot cross; see `encoded`.
         """
         self.asked += 1
         given = named or {}
@@ -87,17 +94,29 @@ class Channel:
         try:
             if "e" in answer:
                 raised = self._exception(answer["e"], str(answer.get("m", "")))
+                self._raised.append(raised)
             else:
-                return decode(answer["r"], self._remote)
+                value = decode(answer["r"], self._remote)
+                self._took_containers |= isinstance(value, (list, tuple, dict, set, frozenset))
+                return value
         except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
             raise CandidateGone(f"no answer: {error}") from None
         raise raised
 
     def encoded(self, values: tuple[Any, ...]) -> list[Any]:
-        """Arguments as they cross."""
+        """Arguments as they cross.
+
+        Raises:
+            Ungradable: one of the tests' own cannot cross.
+            TypeError: one that came from the program cannot go back: it was no value that a test could use.
+        """
         try:
             return [encode(value, self._handle) for value in values]
-        except TypeError as error:
+        except _CameFromThere as error:
+            raise TypeError(f"{error} cannot go back to the program") from None
+        except Uncrossable as error:  # nested too deeply: by the tests, or in what they got
+            if self._took_containers:
+                raise TypeError(f"{error} cannot go back to the program") from None
             raise Ungradable(f"the tests pass {error} to the program") from None
 
     def _handle(self, value: Any) -> Any:
@@ -106,10 +125,17 @@ class Channel:
         for number, kind in self._errors.items():
             if kind is value:
                 return {"h": ["o", number]}
-        if callable(value) and not isinstance(value, type):
+        if any(one is value for one in self._raised):
+            raise _CameFromThere(f"an exception of class {type(value).__name__}")
+        if isinstance(value, type):
+            if issubclass(value, BaseException) and getattr(builtins, value.__name__, None) is value:
+                return {"h": ["b", value.__name__]}
+            if value is RemoteError:
+                raise _CameFromThere("a class")
+        elif callable(value):
             self._functions.append(value)
             return {"h": ["f", len(self._functions) - 1]}
-        raise TypeError(f"a value of type {type(value).__name__}")
+        raise Ungradable(f"the tests pass a value of type {type(value).__name__} to the program")
 
     def _remote(self, told: Any) -> Any:
         number, name, kind = int(told[1]), str(told[2]), str(told[3])
@@ -197,6 +223,7 @@ class Remote:
 
     def __init__(self, channel: Channel, of: Any, name: str) -> None:
         self.__dict__.update(_channel=channel, _id=of, _of=[of] if isinstance(of, int) else of, _name=name)
+        self.__dict__.update(_called=name, _made=False)
 
     def _ask(self, op: str, name: str = "", *values: Any) -> Any:
         mine = self.__dict__
@@ -204,12 +231,15 @@ class Remote:
 
     def __call__(self, *values: Any, **named: Any) -> Any:  # noqa: D102
         mine = self.__dict__
-        return mine["_channel"].ask("call", mine["_of"], "", values, named)
+        value = mine["_channel"].ask("call", mine["_of"], "", values, named)
+        if isinstance(value, Remote) and mine["_channel"].objects and _names_a_class(mine["_called"]):
+            value.__dict__["_made"] = True
+        return value
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
-        return self._ask("get", name)
+        return _called(self._ask("get", name), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._ask("set", name, value)
@@ -218,7 +248,7 @@ class Remote:
         return iter(self._ask("list"))
 
     def __len__(self) -> int:
-        return _checked(self._ask("size"), int)
+        return _checked(self._ask("size"), int) if self.__dict__["_made"] else len(self._ask("list"))
 
     def __getitem__(self, key: Any) -> Any:
         return self._ask("item", "", key)
@@ -230,7 +260,7 @@ class Remote:
         self._ask("delete", "", key)
 
     def __contains__(self, value: Any) -> bool:
-        if self.__dict__["_channel"].objects:
+        if self.__dict__["_made"]:
             return _checked(self._ask("has", "", value), bool)
         return any(item == value for item in self)
 
@@ -264,6 +294,18 @@ class Remote:
     __hash__ = _refuse
 
 
+def _called(value: Any, name: str) -> Any:
+    """A value of the program, with the name by which the tests got it."""
+    if isinstance(value, Remote):
+        value.__dict__["_called"] = name
+    return value
+
+
+def _names_a_class(name: str) -> bool:
+    """Whether a name is written as those of classes are: what a function returns is not to vouch for itself."""
+    return name.lstrip("_")[:1].isupper()
+
+
 def _checked(value: Any, kind: type[Plain]) -> Plain:
     if type(value) is not kind:
         raise TypeError(f"the program answered with {type(value).__name__} where {kind.__name__} is due")
@@ -282,4 +324,4 @@ class RemoteModule(types.ModuleType):
             return self.__dict__["_channel"].ask("get", "", "*")
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
-        return self.__dict__["_channel"].ask("get", "", name)
+        return _called(self.__dict__["_channel"].ask("get", "", name), name)

@@ -1,9 +1,10 @@
 """A seccomp filter against what no graded program needs, built as BPF instructions in plain Python.
 
 It is a deny-list: namespaces, mounts, debugging and other processes' memory, signals to others, new processes
-and programs, sockets, keys, io_uring, BPF, shared memory that outlives a process, changes of modes, owners and
-times of files (Landlock leaves those open), and every system call that is newer than this list. A refused call
-fails with EPERM, an unknown one with ENOSYS. A call through another architecture's door ends the process.
+and programs, sockets, changes of the descriptors a program was given, keys, io_uring, BPF, shared memory that
+outlives a process, changes of modes, owners and times of files (Landlock leaves those open), and every system call
+that is newer than this list. A refused call fails with EPERM, an unknown one with ENOSYS. A call through another
+architecture's door ends the process.
 
 The numbers are looked up by bisection, so that the kernel, which tries the filter on every number when it is
 loaded, is done in microseconds.
@@ -39,6 +40,7 @@ fork 57 -                 vfork 58 -                execve 59 221             ex
 socket 41 198             connect 42 203            bind 49 200               listen 50 201
 accept 43 202             accept4 288 242           sendto 44 206             sendmsg 46 211
 sendmmsg 307 269          recvmsg 47 212            recvmmsg 299 243
+shutdown 48 210           setsockopt 54 208
 chmod 90 -                fchmod 91 52              fchmodat 268 53           fchmodat2 452 452
 chown 92 -                lchown 94 -               fchown 93 55              fchownat 260 54
 setxattr 188 5            lsetxattr 189 6           fsetxattr 190 7
@@ -87,8 +89,14 @@ _ENDS = {"allow": _ALLOW, "deny": _EPERM, "unknown": _ENOSYS}
 _THREAD = 0x00010000
 _NAMESPACES = 0x7E020000
 _FCNTL = (8, 10, 15, 1024, 1026)  # F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY
-_IOCTL = (0x5412, 0x541C, 0x5423, 0x8901, 0x8902, 0x40086602, 0x401C5820)
-"""TIOCSTI, TIOCLINUX, TIOCSETD, FIOSETOWN, SIOCSPGRP, FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR."""
+_IOCTL = (0x5412, 0x541C, 0x5423, 0x5452, 0x8901, 0x8902, 0x40086602, 0x401C5820)
+"""TIOCSTI, TIOCLINUX, TIOCSETD, FIOASYNC, FIOSETOWN, SIOCSPGRP, FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR."""
+
+_GIVEN = 5
+"""Descriptors below this one were given to a program: others hold them too, so it does not change their ways."""
+
+_CHANGES = {"fcntl": 4, "ioctl": 0x5421}
+"""F_SETFL and FIONBIO, allowed for a program's own descriptors: event loops need them."""
 
 _Step = tuple[int, int, int, int]
 
@@ -101,14 +109,21 @@ def denied(machine: str) -> dict[str, int]:
     return {name: int(number) for name, number in numbers.items() if number != "-"}
 
 
-def build(machine: str) -> bytes:
+def build(machine: str, *, receives: bool = False) -> bytes:
     """The filter for a machine as `platform.machine()` names it.
+
+    Args:
+        machine: the machine.
+        receives: allow `recvmsg`, by which a process is given descriptors: what judges programs needs it.
 
     Raises:
         KeyError: there is no table for it.
     """
     column, architecture = MACHINES[machine.lower()]
-    actions = dict.fromkeys(denied(machine).values(), "deny")
+    refused = denied(machine)
+    if receives:
+        del refused["recvmsg"]
+    actions = dict.fromkeys(refused.values(), "deny")
     actions |= {numbers[column]: name for name, numbers in _LOOKED_AT.items()}
     starts: list[tuple[int, str]] = [(0, "allow")]
     for number in range(_FIRST_UNKNOWN):
@@ -163,8 +178,9 @@ def _look_at(name: str) -> list[_Step]:
     if name == "socketpair":  # event loops wake themselves with one; it leads nowhere
         return [(_LOAD, 0, 0, 16), (_JEQ, 0, 1, 1), (_RET, 0, 0, _ALLOW), (_RET, 0, 0, _EPERM)]
     refused = _FCNTL if name == "fcntl" else _IOCTL
-    tests = [(_JEQ, len(refused) - at, 0, value) for at, value in enumerate(refused)]
-    return [(_LOAD, 0, 0, 24), *tests, (_RET, 0, 0, _ALLOW), (_RET, 0, 0, _EPERM)]
+    tests = [(_JEQ, len(refused) + 3 - at, 0, value) for at, value in enumerate(refused)]
+    given = [(_JEQ, 0, 2, _CHANGES[name]), (_LOAD, 0, 0, 16), (_JGE, 0, 1, _GIVEN)]
+    return [(_LOAD, 0, 0, 24), *tests, *given, (_RET, 0, 0, _ALLOW), (_RET, 0, 0, _EPERM)]
 
 
 class _Program(ctypes.Structure):

@@ -8,16 +8,7 @@ import pytest
 
 from rewards.sandbox import Level, Sandbox, starting
 from tests.rewards.sandbox.attacks.attack import Attack, Cheat
-from tests.rewards.sandbox.attacks.cheats import (
-    CHECK,
-    DOUBLE,
-    MORE_CHEATS,
-    PRINTS,
-    RAISES,
-    SORTS,
-    THIRTEEN,
-    UNIT,
-)
+from tests.rewards.sandbox.attacks.cheats import HONEST, MORE_CHEATS, THIRTEEN
 from tests.rewards.sandbox.attacks.escapes import ESCAPES
 from tests.rewards.sandbox.attacks.system import SYSTEM
 from tests.rewards.sandbox.attacks.table import CHAPTERS, LEVELS, document, rows
@@ -50,20 +41,10 @@ def test_a_cheating_program_is_not_paid(sandbox: Sandbox, cheat: Cheat) -> None:
     assert not tried.broke, tried.how
 
 
-HONEST = {
-    "cases": ("def solve(x):\n    return x * 2\n", DOUBLE),
-    "check": ("def solve(x):\n    return x * 2\n", CHECK),
-    "unittest": ("def solve(x):\n    return x * 2\n", UNIT),
-    "raises": ("def solve(x):\n    return x + 1\n", RAISES),
-    "prints": ("print(int(input()) * 2)\n", PRINTS),
-    "sorts": ("def solve(values):\n    return sorted(values)\n", SORTS),
-}
-
-
-@pytest.mark.parametrize("kind", HONEST)
-def test_the_honest_program_is_paid_where_the_cheats_are_not(sandbox: Sandbox, kind: str) -> None:
-    code, columns = HONEST[kind]
-    assert try_cheat(sandbox, Cheat(kind, "", code, columns)).broke
+@pytest.mark.parametrize("number", range(len(HONEST)))
+def test_the_honest_program_is_paid_where_the_cheats_are_not(sandbox: Sandbox, number: int) -> None:
+    columns, code = HONEST[number]
+    assert try_cheat(sandbox, Cheat("honest", "", code, columns)).broke
 
 
 # harmless to this machine where they come through; the others could end or rename things
@@ -81,7 +62,7 @@ BITE = {
     **by_name,  # type: ignore[arg-type]
 )
 def test_without_the_layers_it_would_come_through(attack: Attack, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(starting, "_filter", lambda: None)
+    monkeypatch.setattr(starting, "_filter", lambda receives=False: None)
     with Sandbox(only=Level.LIMITS, unsafe=True) as bare:
         assert try_attack(bare, attack).broke
 

@@ -328,7 +328,6 @@ def test_test_functions_run_without_pytest(landlock: Sandbox) -> None:
 FAULTS = {
     "does not parse": ({"test": "def check(:", "entry_point": "f"}, "tests: SyntaxError"),
     "does not load": ({"test": "import no_such\ndef check(c): pass", "entry_point": "f"}, "No module named 'no_such'"),
-    "names what nobody defines": ({"test": "def check(c):\n    assert poly(c(1)) == 1", "entry_point": "f"}, "name 'poly' is not defined"),
     "fails before it asks": ({"test": "def test_it():\n    assert 1 == 2"}, "the tests fail by themselves: AssertionError"),
     "passes what cannot cross": ({"test": "class P: pass\ndef check(c):\n    assert c(P()) == 1", "entry_point": "f"}, "a value of type P"),
     "has no entry point": ({"test": "def check(candidate):\n    assert candidate(1) == 1"}, "no entry_point names the candidate"),
@@ -347,6 +346,9 @@ def test_a_fault_of_the_tests_is_no_verdict(landlock: Sandbox, kind: str) -> Non
 
 
 def test_what_a_program_lacks_is_its_own_fault(landlock: Sandbox) -> None:
+    test = "def check(c):\n    assert poly(c(1)) == 1"
+    verdict = judged(landlock, "def f(x): return x", test=test, entry_point="f")
+    assert "name 'poly' is not defined" in verdict.first_failure
     assert passed(
         judged(landlock, "pass", test="from solution import f\ndef test_it():\n    assert f(1) == 1")
     ) == [False]
@@ -405,3 +407,69 @@ def test_below_the_level_nothing_is_graded() -> None:
     assert tests is not None
     with Sandbox(only=Level.LIMITS, unsafe=False) as box, pytest.raises(SandboxError, match="is not run"):
         grade(box, "f = int", tests)
+
+
+# --------------------------------------------------------------------------------- what a program may answer with
+
+
+def test_objects_of_the_tests_own_making_say_what_they_hold(landlock: Sandbox) -> None:
+    code = (
+        "class Bag:\n    def __init__(self): self.all = []\n    def add(self, x): self.all.append(x)\n"
+        "    def __contains__(self, x): return x in self.all\n    def __len__(self): return len(self.all)\n"
+    )
+    test = "def test():\n    bag = Bag()\n    bag.add(3)\n    assert 3 in bag and 4 not in bag and len(bag) == 1\n"
+    assert judged(landlock, code, test=test).all_passed
+
+
+def test_what_a_function_returns_is_listed_and_looked_at_here(landlock: Sandbox) -> None:
+    code = "class Evens:\n    def __init__(s, n): s.n = n\n    def __iter__(s): return iter(range(0, s.n, 2))\ndef evens(n): return Evens(n)\n"
+    tests = [
+        "assert 4 in evens(10)",
+        "assert 3 not in evens(10)",
+        "assert len(evens(10)) == 5",
+        "assert 3 in evens(10)",
+    ]
+    assert passed(judged(landlock, code, tests=tests)) == [True, True, True, False]
+
+
+@pytest.mark.parametrize("stop", [False, True])
+def test_check_may_use_other_functions_of_the_program(landlock: Sandbox, stop: bool) -> None:
+    code = "def poly(xs, x): return sum(c * x ** i for i, c in enumerate(xs))\ndef find_zero(xs): return -xs[0] / xs[1]\n"
+    test = "def check(candidate):\n    for xs in ([1, 2], [-6, 3]):\n        assert abs(poly(xs, candidate(xs))) < 1e-4\n"
+    assert judged(landlock, code, stop=stop, test=test, entry_point="find_zero").all_passed
+    assert not judged(
+        landlock, "def find_zero(xs): return 0.5\n", stop=stop, test=test, entry_point="find_zero"
+    ).passed
+
+
+@pytest.mark.parametrize(
+    "value", ["ValueError", "type('Own', (Exception,), {})", "ValueError('x')", "[[[[1]]]]", "print"]
+)
+def test_a_value_of_the_program_that_comes_back_to_it_is_no_fault_of_the_tests(
+    landlock: Sandbox, value: str
+) -> None:
+    code = f"def encode(t): return {value}\ndef decode(t): return t\n"
+    assert passed(judged(landlock, code, tests=["assert decode(encode('abc')) == 'abc'"])) == [False]
+
+
+def test_an_exception_of_the_program_handed_back_to_it_fails_the_test(landlock: Sandbox) -> None:
+    test = "def test():\n    try:\n        f(1)\n    except Exception as error:\n        assert g(error) == 1\n    else:\n        assert False\n"
+    verdict = judged(landlock, "def f(x): raise ValueError(x)\ndef g(x): return 1\n", test=test)
+    assert "cannot go back to the program" in verdict.first_failure
+
+
+def test_tests_may_pass_classes_of_exceptions(landlock: Sandbox) -> None:
+    assert judged(landlock, "def f(kind): return kind is KeyError\n", tests=["assert f(KeyError)"]).all_passed
+
+
+def test_a_value_of_the_tests_own_that_cannot_cross_is_their_fault(landlock: Sandbox) -> None:
+    with pytest.raises(TestsError, match="the tests pass a value of type Mine to the program"):
+        judged(
+            landlock, "def f(x): return x\n", test="class Mine: pass\n\ndef test():\n    assert f(Mine())\n"
+        )
+
+
+@pytest.mark.parametrize("text", ["汉" * 40_000, "long " * 2_000_000], ids=["not ASCII", "long"])
+def test_long_right_output_is_right(landlock: Sandbox, text: str) -> None:
+    code = f"import sys\nsys.stdout.write({text[:5]!r} * {len(text) // 5})\n"
+    assert judged(landlock, code, tests=[{"input": "", "output": text}]).all_passed

@@ -22,12 +22,14 @@ NUMBERS = {
 }  # fmt: skip
 
 
-def verdict(machine: str, number: int, *arguments: int, architecture: int | None = None) -> int:
+def verdict(
+    machine: str, number: int, *arguments: int, architecture: int | None = None, program: bytes = b""
+) -> int:
     """What the filter says to a call."""
     given = [*arguments, *[0] * (6 - len(arguments))]
     arch = MACHINES[machine][1] if architecture is None else architecture
     data = struct.pack("<IIQ6Q", number, arch, 0, *given)
-    program = build(machine)
+    program = program or build(machine)
     steps = [struct.unpack_from("=HBBI", program, at) for at in range(0, len(program), 8)]
     at = loaded = 0
     while True:
@@ -77,7 +79,12 @@ CLOSER = [
     ("fcntl", (3, 8), EPERM),
     ("fcntl", (3, 10), EPERM),
     ("fcntl", (3, 1026), EPERM),
+    ("fcntl", (3, 4), EPERM),
+    ("fcntl", (5, 4), ALLOW),
     ("ioctl", (0, 0x5401), ALLOW),
+    ("ioctl", (3, 0x5421), EPERM),
+    ("ioctl", (7, 0x5421), ALLOW),
+    ("ioctl", (7, 0x5452), EPERM),
     ("ioctl", (0, 0x5412), EPERM),
     ("prlimit64", (0, 9), ALLOW),
     ("prlimit64", (1234, 9), EPERM),
@@ -100,6 +107,14 @@ def test_what_programs_need_is_let_through(machine: str) -> None:
         assert verdict(machine, NUMBERS[machine][name]) == ALLOW
     for name in ("socket", "kill", "execve", "ptrace"):
         assert verdict(machine, NUMBERS[machine][name]) == EPERM
+
+
+@pytest.mark.parametrize("machine", [X86, ARM])
+def test_only_what_judges_may_be_given_descriptors(machine: str) -> None:
+    number = denied(machine)["recvmsg"]
+    assert verdict(machine, number) == EPERM
+    assert verdict(machine, number, program=build(machine, receives=True)) == ALLOW
+    assert verdict(machine, denied(machine)["sendmsg"], program=build(machine, receives=True)) == EPERM
 
 
 def test_the_numbers_are_those_of_the_system_headers() -> None:

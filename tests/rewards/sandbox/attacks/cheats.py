@@ -32,6 +32,14 @@ SORTS: dict[str, Any] = {
     "    assert len(values) == 3\n",
     "entry_point": "solve",
 }
+HOLDS: dict[str, Any] = {
+    "tests": ["assert 4 in evens(10)", "assert len(evens(10)) == 5", "assert list(evens(4)) == [0, 2]"],
+}
+STACK: dict[str, Any] = {
+    "test": "def test_it():\n    stack = Stack()\n    stack.push(3)\n    assert len(stack) == 1\n"
+    "    assert 3 in stack\n    assert 4 not in stack\n",
+}
+BACK: dict[str, Any] = {"tests": ["assert decode(encode('abc')) == 'abc'"]}
 SETS: dict[str, Any] = {"tests": [[[50000], {n: n for n in range(3)}]], "entry_point": "solve"}
 
 # every proxy below would fool a grader in the same process
@@ -128,6 +136,23 @@ THIRTEEN = [
         DOUBLE,
     ),
 ]
+
+HONEST: list[tuple[dict[str, Any], str]] = [
+    (DOUBLE, "def solve(x):\n    return x * 2\n"),
+    (CHECK, "def solve(x):\n    return x * 2\n"),
+    (UNIT, "def solve(x):\n    return x * 2\n"),
+    (RAISES, "def solve(x):\n    return x + 1\n"),
+    (PRINTS, "print(int(input()) * 2)\n"),
+    (SORTS, "def solve(values):\n    return sorted(values)\n"),
+    (HOLDS, "def evens(n):\n    return range(0, n, 2)\n"),
+    (BACK, "def encode(t): return [t]\ndef decode(t): return t[0]\n"),
+    (
+        STACK,
+        "class Stack:\n    def __init__(self): self.all = []\n    def push(self, x): self.all.append(x)\n"
+        "    def __len__(self): return len(self.all)\n    def __contains__(self, x): return x in self.all\n",
+    ),
+]
+"""For each kind of tests a program that passes them."""
 
 MORE_CHEATS = [
     Cheat(
@@ -357,6 +382,77 @@ MORE_CHEATS = [
         "the same by running out of memory",
         "kept = []\nwhile True:\n    kept.append(bytearray(1 << 24))\n",
         DOUBLE,
+    ),
+    Cheat(
+        "hold everything",
+        "an object that contains whatever is asked for",
+        "class All:\n    def __contains__(s, o): return True\n    def __len__(s): return 5\n"
+        "    def __iter__(s): return iter([0, 2])\ndef evens(n):\n    return All()\n",
+        HOLDS,
+    ),
+    Cheat(
+        "hold everything, as a class",
+        "the same where the function is a class",
+        "class evens:\n    def __init__(s, n): pass\n    def __contains__(s, o): return True\n    def __len__(s): return 5\n",
+        HOLDS,
+    ),
+    Cheat(
+        "hold what it is asked for last",
+        "the expected item, told to the object that is asked",
+        "class All:\n    def __contains__(s, o):\n        global seen\n        seen = o\n        return True\n"
+        "    def __getitem__(s, i):\n        raise IndexError\nseen = 0\ndef evens(n):\n    return All()\n",
+        HOLDS,
+    ),
+    Cheat(
+        "give back no value",
+        "no verdict, by a value that cannot go back",
+        "def encode(t): return ValueError\ndef decode(t): return t\n",
+        BACK,
+    ),
+    Cheat(
+        "give back a deep value",
+        "the same with a value that is nested too deeply",
+        "def encode(t):\n    a = t\n    for _ in range(119): a = [a]\n    return a\ndef decode(t): return t\n",
+        {"tests": ["assert decode([[[encode('abc')]]]) == 'abc'"]},
+    ),
+    Cheat(
+        "stop blocking",
+        "the channel of the program after it",
+        "import os\ncalls = []\ndef solve(x):\n    calls.append(x)\n    if len(calls) > 1: os.set_blocking(3, False)\n    return x\n",
+        CHECK,
+    ),
+    Cheat(
+        "stop blocking with fcntl",
+        "the same by another call",
+        "import fcntl, os\ndef solve(x):\n    fcntl.fcntl(3, fcntl.F_SETFL, os.O_NONBLOCK | os.O_APPEND)\n    return x * 2\n",
+        CHECK,
+    ),
+    Cheat(
+        "shut the channel",
+        "the same by shutting it down",
+        "import ctypes\nctypes.CDLL(None).shutdown(3, 2)\ndef solve(x):\n    ctypes.CDLL(None).shutdown(3, 0)\n    return x\n",
+        CHECK,
+    ),
+    Cheat(
+        "shrink the channel",
+        "the same by its buffers and time limits",
+        "import ctypes, struct\nlibc = ctypes.CDLL(None)\nfor option, value in ((7, 1), (8, 1), (20, 1), (21, 1)):\n"
+        "    given = struct.pack('qq', 0, value)\n    libc.setsockopt(3, 1, option, given, len(given))\ndef solve(x):\n    return x\n",
+        CHECK,
+    ),
+    Cheat(
+        "fill the channel and go",
+        "answers that lie ready for the tests of the program after it",
+        "import os, threading\ndef solve(x):\n    os.write(3, b'{\"r\": 2}\\n' * 5000)\n    os._exit(0)\n",
+        CHECK,
+    ),
+    Cheat(
+        "take the next request",
+        "what the program after it is asked",
+        "import os, threading\ndef take():\n    while True: os.read(3, 65536)\n"
+        "for _ in range(3): threading.Thread(target=take, daemon=True).start()\ndef solve(x):\n    return x\n",
+        CHECK,
+        seconds=0.5,
     ),
     Cheat(
         "exit like the sandbox",

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from rewards.sandbox import Job, Limits, Result, Sandbox, Verdict, grade_all, read_tests
+from rewards.sandbox.task import Tests
 from tests.rewards.sandbox.attacks.attack import SECRET, VARIABLE, Attack, Cheat, Ground
+from tests.rewards.sandbox.attacks.cheats import HONEST
 
 
 @dataclass(frozen=True)
@@ -67,10 +69,23 @@ def _server_of(sandbox: Sandbox) -> int:
 
 
 def try_cheat(sandbox: Sandbox, cheat: Cheat) -> Tried:
-    """Grade a cheating program; anything but a verdict that pays nothing is a break."""
-    tests = read_tests(**cheat.columns)  # type: ignore[arg-type]
-    assert tests is not None
-    (verdict,) = grade_all(sandbox, [(cheat.code, tests)], limits=Limits(seconds=cheat.seconds))
+    """Grade a cheating program, and an honest one after it by the same server and judge.
+
+    Anything but a verdict that pays nothing is a break, and so is anything but full marks for the honest one.
+    """
+    limits = Limits(seconds=cheat.seconds)
+    honest = next((code for columns, code in HONEST if columns is cheat.columns), None)
+    programs = [(cheat.code, _tests(cheat.columns))]
+    programs.append((honest, programs[0][1]) if honest is not None else (HONEST[1][1], _tests(HONEST[1][0])))
+    verdict, after = grade_all(sandbox, programs, limits=limits)
     if not isinstance(verdict, Verdict):
         return Tried(True, f"no verdict: {verdict}")
+    if not isinstance(after, Verdict) or not after.all_passed:
+        return Tried(True, f"the next program has lost: {after}")
     return Tried(cheat.is_paid(verdict), f"{verdict.passed} of {len(verdict.outcomes)} tests passed")
+
+
+def _tests(columns: dict[str, object]) -> Tests:
+    tests = read_tests(**columns)  # type: ignore[arg-type]
+    assert tests is not None
+    return tests
