@@ -64,7 +64,8 @@ from verifiers_rewards import rubric
 environment = vf.SingleTurnEnv(dataset=data, rubric=rubric())
 ```
 
-`answer` becomes the column `GOLD`, the keys of `info` become columns of their own."""
+`answer` becomes the column `GOLD`, the keys of `info` become columns of their own. This is for environments with a
+`Rubric` (verifiers 0.1)."""
 
 
 def _carries(plan: Plan) -> list[str]:
@@ -78,7 +79,8 @@ def _carries(plan: Plan) -> list[str]:
 
 def _loses(plan: Plan) -> list[str]:
     none = "None: verifiers wants a number, so a reward without an opinion gives 0.0, which is an opinion."
-    return [none, *single_score(plan), *models_left_out(plan, "verifiers")]
+    errors = "Errors: verifiers logs a reward that raises and counts 0.0."
+    return [none, errors, *single_score(plan), *models_left_out(plan, "verifiers")]
 
 
 SYSTEM = System("verifiers", "verifiers_rewards.py", adapter, _use, _carries, _loses)
