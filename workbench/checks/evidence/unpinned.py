@@ -10,7 +10,7 @@ from workbench.checks.finding import Cost, Finding
 from workbench.checks.subject import RewardSubject
 from workbench.mutants.survivors import SLOWEST_S, Survival, Survivor, survival_of
 
-SECONDS = 1.6
+SECONDS = 1.2
 LINES = 6
 """Lines named in the sentence, at most."""
 ENOUGH = 5

@@ -39,11 +39,11 @@ class Outweighed(SetCheck):
     """A completion that the correctness reward calls wrong gets a higher total than one it calls right.
 
     The policy then learns what the lesser rewards pay (length, layout, style) and forgets the answer. Looked for in
-    the groups of the samples, and among completions made from wrong ones: repeated, lengthened, laid out otherwise,
-    that the correctness reward still calls wrong (not in a quick run). Those count only where a single lesser member by itself takes back
-    what correctness gives, so that two badly laid out right answers are no alarm. The *margin* is what is left of the
-    smallest step of correctness after all others did their worst; above 0 no wrong answer can outrank a right one.
-    Which member is about correctness has to be declared, or shown by labels.
+    the groups of the samples and, in a whole run, among completions made from wrong ones (repeated, lengthened, laid
+    out otherwise) that the correctness reward still calls wrong. Those count only where a single lesser member by
+    itself takes back what correctness gives, so that a badly laid out right answer is no alarm. The *margin* is what is
+    left of the smallest step of correctness after all others did their worst; above 0 no wrong answer can outrank a
+    right one. Which member is about correctness has to be declared, or shown by labels.
 
     Example:
         correctness 0 or 1, weight 1; effort = min(10, words / 25), weight 1: 300 wrong words total 10
