@@ -57,6 +57,7 @@ def card(run: RunDir) -> str:
         f"# {name}\n\n{_opening(run, facts, manifest)}",
         f"## Rewards\n\n{rewards_text(manifest)}\n\n{seal_text(facts)}",
         f"## Training\n\n{training_text(run, manifest)}",
+        f"## Watched\n\n{watch_text(run)}",
         f"## Data\n\n{data_text(facts, manifest)}",
         f"## Compared with the base\n\n{comparison_text(_read(run.path / 'comparison.json'))}",
         f"## The merge\n\n{proof_text(_read(run.path / 'merge-proof.json'))}",
@@ -82,12 +83,48 @@ def front_matter(facts: RunFacts, name: str) -> str:
 
 
 def _opening(run: RunDir, facts: RunFacts, manifest: Mapping[str, Any]) -> str:
-    stage = run.stages()[-1]
+    stages = run.stages()
+    made, planned = sum(stage.step for stage in stages), sum(stage.max_steps for stage in stages)
     how = "LoRA" if manifest.get("train", {}).get("lora") else "full fine-tuning"
-    done = "" if stage.step >= stage.max_steps else f" of {stage.max_steps} planned"
-    return (
-        f"`{HUB_NAMES.get(facts.model, facts.model)}` trained with GRPO ({how}) for {stage.step} steps{done}, "
+    done = "" if made >= planned or run.is_finished() else f" of {planned} planned"
+    text = (
+        f"`{HUB_NAMES.get(facts.model, facts.model)}` trained with GRPO ({how}) for {made} steps{done}, "
         f"by the rewards below. Started {facts.created}."
+    )
+    return text if len(stages) == 1 else f"{text}\n\n{stages_text(run, manifest)}"
+
+
+def stages_text(run: RunDir, manifest: Mapping[str, Any]) -> str:
+    """The stages as a table: rewards with the weights that differ from the set's, rows, steps, how it ended."""
+    tables = manifest.get("train", {}).get("stage", [])
+    rows = ["| stage | rewards | rows | steps | |", "|---|---|---|---|---|"]
+    for stage, table in zip(run.stages(), tables, strict=False):
+        weights = table.get("weights", {})
+        names = ", ".join(
+            f"{name} (weight {weights[name]:g})" if name in weights else name for name in stage.rewards
+        )
+        where = table.get("where")
+        kept = ", ".join(f"{column} in {value}" for column, value in where.items()) if where else "all"
+        rows.append(
+            f"| {stage.name} | {names} | {kept} | {stage.step} of {stage.max_steps} | {stage.reason or ''} |"
+        )
+    return "\n".join(rows)
+
+
+def watch_text(run: RunDir) -> str:
+    """What the monitor told: the worst of each diagnosis, at the step it was first told."""
+    worst: dict[str, dict[str, Any]] = {}
+    order = ("info", "warning", "critical")
+    for line in run.diagnoses():
+        before = worst.get(line["name"])
+        if before is None or order.index(line["severity"]) > order.index(before["severity"]):
+            worst[line["name"]] = line
+    serious = [line for line in worst.values() if line["severity"] != "info"]
+    if not serious:
+        return "The monitor had nothing to warn of."
+    return "\n".join(
+        f"- **{line['name']}** ({line['severity']}, step {line['step']}): {line['seen']}. {line['means']}."
+        for line in serious
     )
 
 

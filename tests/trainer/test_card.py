@@ -8,8 +8,17 @@ from typing import Any
 
 import pytest
 
-from trainer.card import card, comparison_text, front_matter, proof_text, seal_text, write_card
-from trainer.rundir import RunDir
+from trainer.card import (
+    card,
+    comparison_text,
+    front_matter,
+    proof_text,
+    seal_text,
+    stages_text,
+    watch_text,
+    write_card,
+)
+from trainer.rundir import RunDir, Stage
 from trainer.runfiles import RunFacts, read_facts
 
 
@@ -88,3 +97,28 @@ def test_the_merged_model_gets_the_card_too(tiny_run: Path) -> None:
     (tiny_run / "merged" / "config.json").write_text("{}")
     write_card(RunDir.open(tiny_run))
     assert (tiny_run / "merged" / "README.md").read_text() == (tiny_run / "README.md").read_text()
+
+
+def test_the_card_of_a_staged_run_has_its_stages(tiny_run: Path) -> None:
+    run = RunDir.open(tiny_run)
+    manifest = run.manifest()
+    run.write_stages(
+        [
+            Stage("one", ("tagged",), 4, 4, "done"),
+            Stage("two", ("tagged", "right"), 6, 3, "done", reason="enough"),
+        ]
+    )
+    manifest["train"]["stage"] = [{"where": {"level": "easy"}}, {"weights": {"right": 0.5}}]
+    text = stages_text(run, manifest)
+    assert "| one | tagged | level in easy | 4 of 4 |  |" in text
+    assert "| two | tagged, right (weight 0.5) | all | 3 of 6 | enough |" in text
+    assert "for 7 steps, by the rewards" in card(run)
+
+
+def test_the_card_tells_what_the_monitor_told_at_its_worst(tiny_run: Path) -> None:
+    run = RunDir.open(tiny_run)
+    assert "nothing to warn of" in watch_text(run)
+    told = {"name": "kl", "seen": "far", "means": "It moves fast", "advice": "Slow down"}
+    lines = [{**told, "step": 3, "severity": "warning"}, {**told, "step": 9, "severity": "critical"}]
+    run.diagnoses_path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert watch_text(run) == "- **kl** (critical, step 9): far. It moves fast."
