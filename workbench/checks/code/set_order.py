@@ -35,8 +35,17 @@ class SetOrder(Lead):
         places: list[ast.expr | ast.stmt] = [*code.nodes(ast.Subscript), *code.nodes(ast.Call)]
         for node in [*places, *code.nodes(ast.For)]:
             what = _ordered_use(node, sets)
-            if what:
+            if what and not _asked_for_size(code, node):
                 yield Spot(node.lineno, what, "order of a set")
+
+
+def _asked_for_size(code: Code, node: ast.AST) -> bool:
+    """Whether a condition around it looks at a length: the only item of a set has no order."""
+    for outer in code.around(node):
+        test = outer.test if isinstance(outer, (ast.If, ast.IfExp)) else None
+        if test is not None and any(is_name(part, "len") for part in ast.walk(test)):
+            return True
+    return False
 
 
 def _names_of_sets(code: Code) -> set[str]:

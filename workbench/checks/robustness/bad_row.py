@@ -9,9 +9,12 @@ from rewards.contract import Status
 from workbench.checks.check import RewardCheck, number
 from workbench.checks.finding import Cost, Finding
 from workbench.checks.robustness.hostile import hostile_texts
+from workbench.checks.robustness.slow_rows import row_seconds
 from workbench.checks.steadiness import differ, plain_scores
 from workbench.checks.subject import RewardSubject
 
+QUICK_PACE_S = 0.002
+"""Slower rewards are tried with odd texts only, which cost what samples cost."""
 BESIDE = 6
 """Samples that stand beside the bad row."""
 
@@ -64,8 +67,12 @@ class BadRow(RewardCheck):
             for item, _, state in subject.odd.shortest_first()
             if item.what != "a sample" and state not in (Status.RAISED, Status.TIMEOUT, Status.DIED)
         ]
-        hostile = [item.text for item in hostile_texts(subject.text(row), subject.task.tags) if item.likely]
-        return [*plain, *hostile][: subject.affordable(1.0)]
+        hostile = []
+        if row_seconds(subject) < QUICK_PACE_S:
+            hostile = [
+                item.text for item in hostile_texts(subject.text(row), subject.task.tags) if item.likely
+            ]
+        return [*plain, *hostile][: subject.affordable(0.5)]
 
     def _moved(
         self, subject: RewardSubject, beside: Sequence[int], row: int, texts: Sequence[str]

@@ -10,12 +10,13 @@ from rewards.contract import Batch, CallResult, Status
 from workbench.checks.check import RewardCheck
 from workbench.checks.finding import Cost, Finding, Severity
 from workbench.checks.robustness.hostile import hostile_texts, large_texts, odd_messages
+from workbench.checks.robustness.slow_rows import row_seconds
 from workbench.checks.subject import RewardSubject, reason_of
 
 PATIENCE_S = 2.0
 SECOND_LOOK_S = 8.0
 """Seconds a reward may take for one of these texts."""
-LARGE_PACE_S = 0.02
+LARGE_PACE_S = 0.005
 """Slower rewards are not tried with large texts."""
 
 
@@ -78,15 +79,15 @@ class HostileText(RewardCheck):
         """What was tried, likely texts first and shorter ones first."""
         sample = subject.text(row)
         items = hostile_texts(sample, subject.task.tags)
-        items = items[: max(3, subject.affordable(1.0))]
-        if subject.pace_s < LARGE_PACE_S and not subject.options.quick:
+        items = items[: max(3, subject.affordable(0.4))]
+        if row_seconds(subject) < LARGE_PACE_S and not subject.options.quick:
             items += large_texts(sample)
         result = call(subject, row, [subject.shaped(item.text) for item in items])
         tried = [
             _Tried(subject.shaped(item.text), item.text, item.what, item.likely, *_outcome(result, place))
             for place, item in enumerate(items)
         ]
-        if subject.chat and subject.pace_s < LARGE_PACE_S:
+        if subject.chat and row_seconds(subject) < LARGE_PACE_S:
             odd = odd_messages()
             result = call(subject, row, [completion for completion, _ in odd])
             tried += [

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from rewards.contract import Status
 from workbench.checks.check import RewardCheck
 from workbench.checks.finding import Cost, Evidence, Finding
+from workbench.checks.robustness.slow_rows import row_seconds
 from workbench.checks.subject import RewardSubject
 
 PROBE = "workbench.checks.robustness.auditing:memory_kept"
@@ -42,8 +44,10 @@ class MemoryGrowth(RewardCheck):
 
     def run(self, subject: RewardSubject) -> Iterable[Finding]:
         """At most one finding."""
-        if subject.pace_s > 0.01 or not subject.usable or has_limit(subject):
+        if row_seconds(subject) > 0.003 or not subject.usable or has_limit(subject):
             return
+        if subject.hangs or (subject.base.status == Status.TIMEOUT).any():
+            return  # the samples that hang would hang in every round
         rows = subject.few(16)
         kept = subject.probe(PROBE, 12 * len(rows), rows=rows, rounds=ROUNDS, chat=subject.chat)
         if kept is None:

@@ -14,9 +14,10 @@ from workbench.checks.finding import Cost, Finding
 from workbench.checks.robustness.growth import BUDGET_S, Growth
 from workbench.checks.robustness.pumps import GENERAL
 from workbench.checks.robustness.slow_pattern import PROBE, cost_of, severity_of
+from workbench.checks.robustness.slow_rows import row_seconds
 from workbench.checks.subject import RewardSubject
 
-SLOW_ROW_S = 0.03
+SLOW_ROW_S = 0.01
 """A reward that needs longer for an ordinary row is not tried on long ones."""
 OTHERS = ("<answer>", "\\boxed{", "```\n", "1+", "9", "(", "[", "Step 1. ", "So the answer is 4. ", "a\n")
 
@@ -50,7 +51,7 @@ class SlowGrowth(RewardCheck):
     def run(self, subject: RewardSubject) -> Iterable[Finding]:
         """At most one finding, about the worst text."""
         row = subject.best_row()
-        if row is None or subject.pace_s > SLOW_ROW_S or (subject.base.status == Status.TIMEOUT).any():
+        if row is None or row_seconds(subject) > SLOW_ROW_S or (subject.base.status == Status.TIMEOUT).any():
             return
         pumps = [["", again] for again in repeated_pieces(subject, row)]
         pumps += [

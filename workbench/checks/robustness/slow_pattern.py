@@ -13,9 +13,10 @@ from workbench.checks.robustness.growth import LONG, Growth
 from workbench.checks.subject import RewardSubject
 
 PROBE = "workbench.checks.robustness.measuring:"
-SECONDS = 4.0
+SECONDS = 3.0
 """Processor seconds for the patterns of a reward, together."""
-WARNING_S = 1.0
+WARNING_S = 2.0
+"""Twice the second that matters: a busy machine measures up to twice the time."""
 CUBIC = 2.5
 
 

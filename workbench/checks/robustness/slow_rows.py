@@ -76,4 +76,9 @@ class SlowRows(RewardCheck):
         )
 
 
-__all__ = ["SlowRows"]
+def row_seconds(subject: RewardSubject) -> float:
+    """Seconds an ordinary row takes, the dearer of two measures."""
+    return max(subject.pace_s, subject.base.seconds / max(1, len(subject.rows)))
+
+
+__all__ = ["SlowRows", "row_seconds"]
