@@ -74,6 +74,7 @@ from workbench.checks.data.repeated_prompts import RepeatedPrompts
 from workbench.checks.data.unreadable_golds import UnreadableGolds
 from workbench.checks.evidence.expected_unmet import ExpectedUnmet
 from workbench.checks.evidence.label_order import LabelOrder
+from workbench.checks.evidence.second_reading import SecondReading
 from workbench.checks.evidence.sign_flipped import SignFlipped
 from workbench.checks.evidence.unpinned import Unpinned
 from workbench.checks.exploits.all_candidates import AllCandidates
@@ -259,6 +260,7 @@ CHECKS: dict[str, type[Check]] = {
         Scale,
         Rounded,
         FewSignals,
+        SecondReading,
         Unpinned,
     )
 }
