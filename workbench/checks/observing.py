@@ -276,6 +276,16 @@ def at_other_times(
     return results
 
 
+def with_seed(
+    context: Any, *, reward: str, rows: list[int] | None = None, seed: int = 0
+) -> tuple[list[Any], list[Any]]:
+    """(scores, status) of a call after the global random generators were seeded."""
+    function, entry = reward_named(context, reward)
+    _settle_random(seed)
+    result = call(function, batch_of(context, rows), params=entry.params)
+    return result.scores, result.status
+
+
 @contextlib.contextmanager
 def _clock_forward(function: Callable[..., Any], seconds: float) -> Iterator[None]:
     """`time.time` and `datetime` of the reward's own module tell a later time; clocks that measure spans do not."""

@@ -22,6 +22,8 @@ class Odd:
     usual: bool = True
 
 
+_JSON = re.compile(r"(?:```(?:json|JSON)?[ \t]*\r?\n|\A\s*)(\{[^`]*\}|\[[^`]*\])\s*(?:```|\Z)")
+
 PLAIN = (
     Odd("", "an empty completion"),
     Odd(" ", "a blank completion"),
@@ -62,6 +64,7 @@ def odd_completions(examples: list[str]) -> list[Odd]:
         found.append(Odd(text[: len(text) // 2], "a completion cut in the middle"))
         found.append(Odd(text[: max(1, len(text) - 3)], "a completion cut just before its end"))
         found.append(Odd(text.replace("\n", "\r\n"), "a completion with Windows line ends"))
+        found += _other_json(text)
         numbers = list(_NUMBER.finditer(text))
         if numbers:
             last = numbers[-1]
@@ -71,6 +74,25 @@ def odd_completions(examples: list[str]) -> list[Odd]:
     for odd in found:
         unique.setdefault(odd.text, odd)
     return list(unique.values())
+
+
+def _other_json(text: str) -> list[Odd]:
+    """The text with other JSON values in the place of its object or list."""
+    match = _JSON.search(text)
+    if match is None:
+        return []
+    values = (
+        ("[1, 2]", "a JSON list"),
+        ("42", "a JSON number"),
+        ('"text"', "a JSON text"),
+        ("null", "the JSON null"),
+        ("{}", "an empty JSON object"),
+    )
+    return [
+        Odd(text[: match.start(1)] + value + text[match.end(1) :], f"{what} in the place of the JSON")
+        for value, what in values
+        if value != match[1]
+    ]
 
 
 def repeated(text: str, times: int = 32) -> Odd:

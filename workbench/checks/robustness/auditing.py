@@ -119,6 +119,10 @@ def _children() -> float:
     return used.ru_utime + used.ru_stime
 
 
+THOUGHTS = "A line of thought. " * 100
+"""Makes a completion as long as ordinary ones are: about 500 tokens."""
+
+
 def memory_kept(context: Any, *, reward: str, rows: list[int], rounds: int, chat: bool) -> dict[str, Any]:
     """Bytes that stay allocated after each of some calls, every text a new one, and the line that keeps most.
 
@@ -133,7 +137,7 @@ def memory_kept(context: Any, *, reward: str, rows: list[int], rounds: int, chat
     plain = [completion_text(completion) for completion in batch_of(context, rows).completions]
 
     def once(turn: int) -> None:
-        texts = [f"{text}\n{turn}.{place}" for place, text in enumerate(plain)]
+        texts = [f"{THOUGHTS}\n{turn}.{place}\n{text}" for place, text in enumerate(plain)]
         completions = [[{"role": "assistant", "content": text}] if chat else text for text in texts]
         call(function, batch_of(context, rows, completions), params=entry.params)
         gc.collect()

@@ -17,7 +17,8 @@ MILLION = 1_000_000
 """Completions that an ordinary run scores."""
 NOTE_BYTES = 300
 """Bytes kept of a completion that are worth a note: 300 MB in a run."""
-WARNING_BYTES = 10_000
+WARNING_BYTES = 1_500
+"""Bytes kept of a completion of 2,000 characters that are worth a warning: the completion itself is kept."""
 
 
 class MemoryGrowth(RewardCheck):
@@ -26,7 +27,7 @@ class MemoryGrowth(RewardCheck):
     A run scores a million completions and more in one process. What is kept of each of them (a list of all scores,
     a cache of texts without a limit) adds up until the trainer is ended for lack of memory, hours into the run. The
     reward is called several times with completions it has not seen; reported is what stays after each call, from
-    300 bytes a completion, as a warning from 10,000 bytes (10 GB in a run).
+    300 bytes a completion, as a warning where a completion of 2,000 characters is kept whole (2 GB in a run).
 
     Example:
         _seen[text] = score              # a dictionary at module level, never emptied
