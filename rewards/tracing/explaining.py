@@ -1,8 +1,9 @@
 """Explaining rows: call, record, compare with the score that counts, and read out the credits.
 
 The score shown is always the one that `score` gives, from a call with all rows and without recording. A row
-is recorded alone where that gives the same score, else inside the whole call, and where neither does (a
-reward that rolls dice) the credits are shown as not exact.
+is recorded alone where that gives the same score, else inside the whole call. A reward that draws random numbers
+is recorded in a call that draws the same ones, with all rows. Where no recorded call gives the scores that count,
+its credits would be those of another call, and none are shown.
 """
 
 from __future__ import annotations
@@ -12,10 +13,13 @@ import functools
 import inspect
 import pickle
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from rewards.conditions import call_where, rows_concerned
 from rewards.contract import (
     Batch,
     CallResult,
@@ -27,6 +31,7 @@ from rewards.contract import (
 )
 from rewards.repeating import call_rows_apart, calling_scope
 from rewards.rewardset import RewardSet, defined_in
+from rewards.tracing.dice import Dice
 from rewards.tracing.explanation import Credit, Line, Reader, RewardExplanation, strict
 from rewards.tracing.importable import traceable
 from rewards.tracing.nodes import FILES
@@ -115,15 +120,19 @@ class Run:
         rewards: the traced set.
         name: the reward.
         batch: the rows of the call; the reward gets a copy.
+        dice: the random numbers it is to draw.
     """
 
-    def __init__(self, rewards: RewardSet, name: str, batch: Batch) -> None:
+    def __init__(self, rewards: RewardSet, name: str, batch: Batch, dice: Dice | None = None) -> None:
         self.name = name
         function = traceable(rewards.function(name))
         self.captured = _Captured(function)
         self.batch = own_copy(batch)
         self.file = _file_of(rewards, name)
         self.function_name = _function_name(function)
+        self.deterministic = rewards.entry(name).deterministic
+        if dice is not None:
+            dice.again()
         began = time.perf_counter()
         with recording():
             self.result = call(
@@ -153,6 +162,7 @@ class Explainer:
         self.traced = load(transform=instrument)
         self._batch: Batch | None = None
         self._whole: dict[tuple[str, tuple[int, ...]], CallResult] = {}
+        self._dice: dict[tuple[str, tuple[int, ...]], Dice] = {}
         self._kept: tuple[tuple[str, tuple[int, ...]], Run] | None = None
 
     def explain(
@@ -167,49 +177,69 @@ class Explainer:
             rows: the rows that are called together; None for all.
         """
         together = tuple(rows) if rows is not None else tuple(range(len(batch)))
-        at = together.index(row)
-        whole = self._scores(name, batch, together)
-        wanted = (float(whole.scores[at]), int(whole.status[at]))
-        alone = self._read(Run(self.traced, name, batch.rows([row])), 0, wanted)
-        if alone.same or len(together) == 1:
-            return self._finish(alone, whole, at, len(together), alone=True)
-        inside = self._read(self._inside(name, batch, together), at, wanted)
-        return self._finish(inside if inside.same else alone, whole, at, len(together), alone=not inside.same)
+        entry = self.plain.entry(name)
+        concerned = tuple(together[at] for at in rows_concerned(entry.when, batch.rows(together)))
+        if row not in concerned:
+            return _abstained(name, entry.when)
+        at = concerned.index(row)
+        whole = self._scores(name, batch, concerned)
+        one = len(concerned) == 1
+        if one or (entry.deterministic and not self._dice[name, concerned].rolled):
+            run = Run(self.traced, name, batch.rows([row]), self._dice[name, concerned] if one else None)
+            alone = self._read(run, 0, whole, at)
+            if alone.same or one:
+                return self._finish(alone, whole, at, len(concerned), alone=True)
+        inside = self._read(self._inside(name, batch, concerned), at, whole, at)
+        return self._finish(inside, whole, at, len(concerned), alone=False)
 
     def scores(self, name: str, batch: Batch, rows: Sequence[int] | None = None) -> CallResult:
         """The ordinary call that the explanations of these rows are compared with; made once."""
-        return self._scores(name, batch, tuple(rows) if rows is not None else tuple(range(len(batch))))
+        together = tuple(rows) if rows is not None else tuple(range(len(batch)))
+
+        def scored(part: Batch) -> CallResult:
+            return self._scores(
+                name, batch, tuple(together[at] for at in rows_concerned(when, batch.rows(together)))
+            )
+
+        when = self.plain.entry(name).when
+        return call_where(when, batch.rows(together), scored)
 
     def _inside(self, name: str, batch: Batch, together: tuple[int, ...]) -> Run:
         """The recorded call with all rows; kept, because the next row will ask for it again."""
         key = (name, together)
         if self._kept is None or self._kept[0] != key:
             self._kept = None  # make room first
-            self._kept = (key, Run(self.load(transform=instrument), name, batch.rows(together)))
+            traced = self.load(transform=instrument)
+            self._kept = (key, Run(traced, name, batch.rows(together), self._dice[key]))
         return self._kept[1]
 
     def _scores(self, name: str, batch: Batch, together: tuple[int, ...]) -> CallResult:
         if batch is not self._batch:
             self._batch, self._kept = batch, None
             self._whole.clear()
+            self._dice.clear()
         key = (name, together)
         if key not in self._whole:
             index = self.plain.index(name)
             entry = self.plain.entries[index]
             declared = self.plain.declared[index] if self.plain.declared else ()
+            self._dice[key] = dice = Dice()
             self._whole[key] = call_rows_apart(
                 self.plain.function(name),
                 own_copy(batch.rows(together)),
                 scope=calling_scope(entry.scope, declared),
                 params=entry.params,
             )
+            dice.thrown()
         return self._whole[key]
 
-    def _read(self, run: Run, at: int, wanted: tuple[float, int]) -> _Recorded:
-        """What a recorded call gave for its row `at`."""
+    def _read(self, run: Run, at: int, whole: CallResult, row: int) -> _Recorded:
+        """What a recorded call gave for its row `at`, which is `row` of the whole call."""
         run.restore()
         result = run.result
-        same = _same_score((float(result.scores[at]), int(result.status[at])), wanted)
+        same = _same_score(result, at, whole, row)
+        if same and len(result.scores) == len(whole.scores):  # one that differs elsewhere is another call
+            same = np.array_equal(result.scores, whole.scores, equal_nan=True)
         columns = [values[at] for values in run.batch.columns.values()]
         reader = Reader(
             STATE,
@@ -220,7 +250,7 @@ class Explainer:
         )
         credits: tuple[Credit, ...] = ()
         missed: tuple[Credit, ...] = ()
-        if result.status[at] == Status.NUMBER:
+        if same and result.status[at] == Status.NUMBER:
             origin = run.captured.origin(at)
             if origin is not None:
                 credits, missed = reader.credits(origin)
@@ -237,7 +267,8 @@ class Explainer:
         score = None if status.failed or status == Status.ABSTAINED else strict(float(whole.scores[at]))
         total = sum(credit.points for credit in recorded.credits)
         adds_up = isinstance(score, float) and abs(total - score) <= 1e-9 * max(1.0, abs(score))
-        exact = recorded.same and not recorded.gave_up and (adds_up or status == Status.ABSTAINED)
+        sure = recorded.same and recorded.deterministic and not recorded.gave_up
+        exact = sure and (adds_up or status == Status.ABSTAINED)
         return RewardExplanation(
             name=recorded.name,
             score=score,
@@ -264,6 +295,7 @@ class _Recorded:
         lines: tuple[Line, ...],
     ) -> None:
         self.name = run.name
+        self.deterministic = run.deterministic
         self.score = run.result.scores[at]
         self.same = same
         self.credits = credits
@@ -298,10 +330,12 @@ def _notes(recorded: _Recorded, whole: CallResult, called: int, rows: int) -> li
     notes = []
     if not recorded.same:
         notes.append(
-            "the score changes from call to call, so the credits are those of another call"
+            "the scores change from call to call, and no recorded call gave these: there are no credits"
             if recorded.score == recorded.score
             else "the recorded call did not give this score"
         )
+    elif not recorded.deterministic:
+        notes.append("declared as not deterministic: another call may come to these scores in another way")
     if recorded.gave_up:
         notes.append("too many steps to follow: values were followed only at the beginning")
     if called > 1:
@@ -316,8 +350,19 @@ def _notes(recorded: _Recorded, whole: CallResult, called: int, rows: int) -> li
     return notes
 
 
-def _same_score(one: tuple[float, int], other: tuple[float, int]) -> bool:
-    return one[1] == other[1] and (one[0] == other[0] or (one[0] != one[0] and other[0] != other[0]))
+def _same_score(one: CallResult, at: int, other: CallResult, row: int) -> bool:
+    if one.status[at] != other.status[row]:
+        return False
+    left, right = one.scores[at], other.scores[row]
+    return bool(left == right or (left != left and right != right))
+
+
+def _abstained(name: str, when: Mapping[str, Any]) -> RewardExplanation:
+    """A row that a reward's `when` does not fit."""
+    condition = ", ".join(f"{column} = {value!r}" for column, value in when.items())
+    return RewardExplanation(
+        name, None, (), (), exact=True, notes=(f"abstains: it applies where {condition}",)
+    )
 
 
 def own_copy(batch: Batch) -> Batch:

@@ -148,9 +148,9 @@ class RewardExplanation:
 
 
 def strict(value: float | None) -> float | str | None:
-    """A number as strict JSON; computing residue below 1e-12 is cut off."""
+    """A number as strict JSON, to the last digit."""
     if value is None or math.isfinite(value):
-        return None if value is None else round(value, 12) + 0.0
+        return value
     return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
 
 

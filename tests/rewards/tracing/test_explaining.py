@@ -114,15 +114,6 @@ def reward(completions, **kwargs):
     assert "depends on the other rows" in explanation.notes[0]
 
 
-def test_a_score_that_changes_from_call_to_call_is_never_called_exact(tmp_path: Path) -> None:
-    source = "import random\ndef reward(completions, **kwargs):\n    return [random.random() for _ in completions]\n"
-    explanation = explain(tmp_path, source)
-    assert not explanation.exact
-    assert explanation.notes == (
-        "the score changes from call to call, so the credits are those of another call",
-    )
-
-
 def test_state_between_calls_does_not_change_the_score_shown(tmp_path: Path) -> None:
     source = """
 SEEN = []
@@ -397,3 +388,87 @@ def reward(completions, **kwargs):
     explanations = [explainer.explain("reward", rows, row) for row in range(len(rows))]
     assert [one.exact for one in explanations] == [True] * 4
     assert [one.alone for one in explanations] == [True, False, False, False]
+
+
+# --------------------------------------------------------------------- prompts a reward does not apply to, dice
+
+ANSWERED = """
+from rewards import reward
+
+@reward(when={"task": "maths"})
+def reward_(completions, **kwargs):
+    best = max(len(c[0]["content"]) for c in completions)
+    return [1.0 if "<answer>" in c[0]["content"] else len(c[0]["content"]) / best for c in completions]
+"""
+
+
+def test_a_row_that_when_leaves_out_abstains_as_in_score(tmp_path: Path) -> None:
+    rows = batch(task=["code", "maths", "maths", "maths"])
+    left_out = explain(tmp_path, ANSWERED, 0, "reward_", rows)
+    assert (left_out.score, left_out.credits, left_out.exact) == (None, (), True)
+    assert left_out.notes == ("abstains: it applies where task = 'maths'",)
+    assert explain(tmp_path, ANSWERED, 1, "reward_", rows).score == 12 / 18  # the longest row is left out
+
+
+def test_scores_of_a_call_abstain_where_when_does_not_fit(tmp_path: Path) -> None:
+    (tmp_path / "r.py").write_text(ANSWERED)
+    explainer = Explainer(functools.partial(RewardSet.load, tmp_path / "r.py"))
+    scores = explainer.scores("reward_", batch(task=["maths", "code", "maths", "maths"])).scores
+    assert [score if score == score else None for score in scores.tolist()] == [1.0, None, 1.0, 0.0]
+
+
+def test_the_score_is_shown_to_its_last_digit(tmp_path: Path) -> None:
+    source = "def reward(completions, **_):\n    return [1 / 42 for _ in completions]\n"
+    values = explain(tmp_path, source).to_json()
+    assert values["score"] == values["credits"][0]["points"] == 1 / 42
+
+
+DICE = """
+import random
+{setup}
+def reward(completions, **kwargs):
+    rewards = []
+    for completion in completions:
+        score = 0.0
+        if {draw} < 0.5:
+            score += 0.5
+        else:
+            score += 1.0
+        rewards.append(score)
+    return rewards
+"""
+
+
+@pytest.mark.parametrize("row", range(8))
+@pytest.mark.parametrize(
+    ("setup", "draw"), [("", "random.random()"), ("import numpy as np", "np.random.uniform()")]
+)
+def test_a_reward_that_rolls_dice_is_recorded_with_the_same_throws(
+    tmp_path: Path, setup: str, draw: str, row: int
+) -> None:
+    explanation = explain(tmp_path, DICE.format(setup=setup, draw=draw), row, rows=batch(["a"] * 8))
+    [credit] = explanation.credits
+    assert (explanation.exact, credit.points) == (True, explanation.score)
+    assert credit.value is (credit.points == 0.5)
+
+
+@pytest.mark.parametrize("row", range(4))
+def test_no_credits_of_another_call_are_shown(tmp_path: Path, row: int) -> None:
+    source = (
+        DICE.format(setup="DICE = random.SystemRandom()", draw="DICE.random() + 1e-9")
+        .replace("score += 1.0", "score += 1.0 + DICE.random()")
+        .replace("score += 0.5", "score += DICE.random()")
+    )
+    explanation = explain(tmp_path, source, row, rows=batch(["a"] * 8))
+    assert (explanation.credits, explanation.exact) == ((), False)
+    assert "no recorded call gave these: there are no credits" in explanation.notes[0]
+    assert explanation.lines
+
+
+def test_what_is_declared_as_not_deterministic_is_never_exact(tmp_path: Path) -> None:
+    source = "from rewards import reward\n@reward(deterministic=False)\n" + GUIDE.partition(
+        "def incremental"
+    )[2].join(["def incremental", ""])
+    explanation = explain(tmp_path, source, 0, "incremental")
+    assert (explanation.score, explanation.exact) == (0.999 + 0.001, False)
+    assert len(explanation.credits) == 4
