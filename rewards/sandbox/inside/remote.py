@@ -128,8 +128,9 @@ class Channel:
         if any(one is value for one in self._raised):
             raise _CameFromThere(f"an exception of class {type(value).__name__}")
         if isinstance(value, type):
-            if issubclass(value, BaseException) and getattr(builtins, value.__name__, None) is value:
-                return {"h": ["b", value.__name__]}
+            name = value.__name__
+            if issubclass(value, BaseException) and vars(builtins).get(name) is value:
+                return {"h": ["b", name]}
             if value is RemoteError:
                 raise _CameFromThere("a class")
         elif callable(value):
