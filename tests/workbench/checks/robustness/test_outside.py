@@ -9,7 +9,7 @@ KEEPS = """
 _seen = {}
 def reward(completions, **kwargs):
     for c in completions:
-        _seen[c[-1]["content"] * 30] = len(_seen)
+        _seen[hash(c[-1]["content"])] = list(range(60))
     return [float(len(c[-1]["content"])) for c in completions]
 """
 
@@ -21,8 +21,8 @@ def test_what_is_kept_of_every_completion_is_told_with_its_line(check):
     assert "bytes of every completion" in finding.message
 
 
-def test_much_of_it_is_a_warning(check):
-    [finding] = check(KEEPS.replace("* 30", "* 900"), "RW505")
+def test_completions_kept_whole_are_a_warning(check):
+    [finding] = check(KEEPS.replace("hash(", "str("), "RW505")
     assert finding.severity == "warning"
     assert "GB after a million" in finding.message
 
