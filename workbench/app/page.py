@@ -26,6 +26,7 @@ SCRIPTS = (
     "check.js",
     "compare.js",
     "label.js",
+    "train.js",
     "app.js",
 )
 

@@ -14,6 +14,7 @@ from rewards.errors import ManifestError, RewardWorkbenchError, SamplesError
 from rewards.manifest import read_manifest
 from workbench.app.drafts import Drafts
 from workbench.app.engine import HeldSamples, held
+from workbench.app.programs import Programs
 from workbench.app.project_files import ProjectFiles
 from workbench.labels import appended, forget, keep_row, labels_file, rows_said, say, with_labels
 from workbench.opening import no_samples
@@ -56,6 +57,7 @@ class Shelf:
         self.drafts = drafts
         self.scratch = scratch
         self.labels = labels_file(project.target)
+        self.programs = Programs(project.root)
         self._lock = threading.Lock()
         self._raw: dict[Source, tuple[Stamps, Samples]] = {}
         self._rows: dict[Source, tuple[Stamps, Rows]] = {}
