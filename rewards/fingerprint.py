@@ -188,7 +188,7 @@ def _plain(tree: ast.Module) -> list[str]:
             for name in reversed(item._fields):
                 value = getattr(item, name, None)
                 if name == "values" and isinstance(item, ast.JoinedStr):
-                    value = _folded(value)
+                    value = _folded(item.values)
                 if name not in _SILENT and value is not None and value != []:
                     pending += [value, f".{name}"]
         elif isinstance(item, list):
@@ -205,7 +205,7 @@ def _folded(values: list[ast.expr]) -> list[ast.expr]:
     for value in values:
         last = folded[-1] if folded else None
         if isinstance(value, ast.Constant) and isinstance(last, ast.Constant):
-            folded[-1] = ast.Constant(f"{last.value}{value.value}")
+            folded[-1] = ast.Constant(str(last.value) + str(value.value))
         elif not (isinstance(value, ast.Constant) and value.value == ""):
             folded.append(value)
     return folded

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rewards.errors import MissingExtraError, UsageError
+from rewards.errors import MissingExtraError, TargetError, UsageError
+from rewards.file_digests import file_digest
 from rewards.fingerprint import digest
 
 BATCH = 16
@@ -26,19 +27,33 @@ def is_model_reference(reference: str, root: Path) -> bool:
 
 
 def model_digest(reference: str, root: Path) -> dict[str, str]:
-    """What a fingerprint knows of a reward model: name, config, and size and first mebibyte of each weight file.
+    """What a fingerprint knows of a reward model: a digest of each file in its folder, by all of its bytes.
 
-    Hashing all weights would take seconds each time; a model that was trained on keeps its size, so the first
-    mebibyte, which holds embeddings, is what gives it away. A hub name stands for itself.
+    Weights in any format, tokenizer, chat template and code of its own count; hidden files and Markdown do not. A hub
+    name stands for itself.
+
+    Raises:
+        TargetError: the folder holds no model, or a file in it cannot be read.
     """
     folder = root / reference
     if not folder.is_dir():
         return {reference: reference}
-    parts: list[Any] = [(folder / "config.json").read_text(encoding="utf-8")]
-    for file in sorted(folder.glob("*.safetensors")):
-        with file.open("rb") as content:
-            parts.append([file.name, file.stat().st_size, digest(content.read(1 << 20).hex())])
-    return {reference: digest(parts)}
+    if not (folder / "config.json").is_file():
+        raise TargetError(
+            f"the reward model {reference} has no config.json: a reward is FILE.py::NAME, package.module:NAME, a "
+            "folder with a sequence-classification model, or a hub name"
+        )
+    files = [
+        file
+        for file in sorted(folder.iterdir())
+        if file.is_file() and not file.name.startswith(".") and file.suffix != ".md"
+    ]
+    try:
+        return {reference: digest([[file.name, file_digest(file)] for file in files])}
+    except OSError as error:
+        raise TargetError(
+            f"the reward model {reference} cannot be read: {error.filename}: {error.strerror}"
+        ) from None
 
 
 class RewardModel:

@@ -438,6 +438,7 @@ class _Loader:
     def function(self, reference: str) -> tuple[Reward, Path | None]:
         """The callable and its file for `FILE.py::NAME` or `package.module:NAME`."""
         if is_model_reference(reference, self.root):
+            model_digest(reference, self.root)  # tells a folder that holds none
             return RewardModel(reference, self.root), None
         where, separator, name = reference.partition("::")
         if not separator:

@@ -10,20 +10,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from rewards.caches import user_cache
+
 
 def default_folder() -> Path:
     """`judge` in the user's cache folder ($REWARD_WORKBENCH_CACHE, $XDG_CACHE_HOME, or the platform's)."""
-    if override := os.environ.get("REWARD_WORKBENCH_CACHE"):
-        return Path(override).expanduser() / "judge"
-    if xdg := os.environ.get("XDG_CACHE_HOME"):
-        return Path(xdg) / "reward-workbench" / "judge"
-    caches = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
-    return caches / "reward-workbench" / "judge"
+    return user_cache("judge")
 
 
 def question_key(parts: Any) -> str:

@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 
 from rewards.contract import Batch, Status
-from rewards.errors import ManifestError
+from rewards.errors import ManifestError, TargetError
+from rewards.reward_model import model_digest
 from rewards.rewardset import RewardSet
 from rewards.running import Runner
+from rewards.sources import source_digest
+from rewards.targets import parse_target
 
 
 @pytest.fixture(scope="module")
@@ -21,15 +24,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     root = tmp_path_factory.mktemp("judge")
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    vocabulary = {text: number for number, text in enumerate([*alphabet, "<eos>"])}
+    vocabulary = {text: number for number, text in enumerate([*alphabet, "<|endoftext|>"])}
     raw = Tokenizer(models.BPE(vocabulary, []))
     raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=raw, eos_token="<eos>")
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=raw, eos_token="<|endoftext|>")
     tokenizer.chat_template = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}"
     torch.manual_seed(0)
     config = Qwen2Config(
         vocab_size=len(vocabulary), hidden_size=16, intermediate_size=16, num_hidden_layers=1,
-        num_attention_heads=2, num_key_value_heads=1, num_labels=1, pad_token_id=vocabulary["<eos>"],
+        num_attention_heads=2, num_key_value_heads=1, num_labels=1, pad_token_id=vocabulary["<|endoftext|>"],
     )  # fmt: skip
     Qwen2ForSequenceClassification(config).save_pretrained(root / "tiny-judge")
     tokenizer.save_pretrained(root / "tiny-judge")
@@ -56,23 +59,33 @@ def test_text_and_conversations_are_scored_as_by_the_model_alone(folder: Path) -
     chats = Batch([[{"role": "user", "content": "hi"}]], [[{"role": "assistant", "content": "hello"}]])
     with Runner(spawn=True) as runner, runner.worker(folder, texts) as worker:
         assert worker.description.names == ["tiny-judge"]
-        assert worker.call("tiny-judge").scores.tolist() == pytest.approx(
-            logits(folder, ["2+2=4", "2+2=five, or so"]), abs=1e-5
-        )
+        first = worker.call("tiny-judge")
+        assert first.errors == {}
+        assert first.scores.tolist() == pytest.approx(logits(folder, ["2+2=4", "2+2=five, or so"]), abs=1e-5)
         assert worker.call("tiny-judge", chats).scores.tolist() == pytest.approx(
             logits(folder, ["[user]hi[assistant]hello"]), abs=1e-5
         )
 
 
-def test_other_weights_change_the_fingerprint(folder: Path) -> None:
-    before = RewardSet.load(folder).fingerprint
-    weights = folder / "tiny-judge" / "model.safetensors"
-    content = weights.read_bytes()
-    weights.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    try:
-        assert RewardSet.load(folder).fingerprint != before
-    finally:
-        weights.write_bytes(content)
+@pytest.mark.parametrize("name", ["model.safetensors", "pytorch_model.bin", "tokenizer.json"])
+def test_the_last_byte_of_any_file_of_a_model_counts(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "judge"
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    (folder / name).write_bytes(b"0" * (3 << 20) + b"1")
+    before = model_digest("judge", tmp_path)
+    (folder / "README.md").write_text("about it")
+    assert model_digest("judge", tmp_path) == before
+    (folder / name).write_bytes(b"0" * (3 << 20) + b"2")
+    assert model_digest("judge", tmp_path) != before
+
+
+def test_a_folder_that_holds_no_model_is_a_wrong_target(tmp_path: Path) -> None:
+    (tmp_path / "models" / "judge").mkdir(parents=True)
+    (tmp_path / "rewardset.toml").write_text('[[reward]]\nfunction = "models/judge"\n')
+    for read in (lambda: RewardSet.load(tmp_path), lambda: source_digest(parse_target(tmp_path))):
+        with pytest.raises(TargetError, match="the reward model models/judge has no config"):
+            read()
 
 
 def test_a_folder_without_a_model_is_told(tmp_path: Path) -> None:
