@@ -96,6 +96,50 @@ def find_nothing(page: Any) -> None:
     page.wait_for_selector("text=No completion matches")
 
 
+def page_of(name: str, ready: str) -> Callable[[Any], None]:
+    """Open a page by its tab and wait for what it shows."""
+
+    def before(page: Any) -> None:
+        page.click(f"#rw-tab-{name}")
+        page.wait_for_selector(ready, timeout=180_000)
+
+    return before
+
+
+def other_weights(page: Any) -> None:
+    """One weight typed, one reward muted; the row says what it should have got."""
+    select(page, PARTLY_PAID)
+    page.fill("[data-focus='weight:format']", "1.5")
+    page.click("[data-muted=incremental_format]")
+    page.wait_for_selector("#rw-weighing:visible")
+
+
+def open_samples(page: Any) -> None:
+    """The drawer with what is open, and a look at a file."""
+    page.click("#rw-project")
+    page.fill("#rw-path", "train.jsonl")
+    page.click("#rw-look-go")
+    page.wait_for_selector("#rw-mapping")
+
+
+def quick_check(page: Any) -> None:
+    """The findings of the quick checks."""
+    page.click("#rw-tab-check")
+    page.check("#rw-quick")
+    page.click("#rw-check-run")
+    page.wait_for_selector(".rw-verdict", timeout=300_000)
+
+
+def compare_draft(page: Any) -> None:
+    """The editor beside the saved file."""
+    type_over(page, "given == expected", "given is not None")
+    page.wait_for_selector("#rw-results-in[data-run='2'][data-status=scored]")
+    page.click("#rw-tab-compare")
+    page.wait_for_function("() => document.querySelector('#rw-side-new').value === 'draft'")
+    page.click("#rw-compare-run")
+    page.wait_for_selector("#rw-compared-rows[data-shown]", timeout=60_000)
+
+
 def type_over(page: Any, old: str, new: str) -> None:
     """Replace the first occurrence of a text in the editor, as a person would."""
     page.evaluate(
@@ -119,6 +163,18 @@ PICTURES = (
     Picture("write-errors", before=raise_on_some_rows),
     Picture("write-loop-dark", scheme="dark", before=loop),
     Picture("write-nothing", before=find_nothing),
+    Picture("write-weights", before=other_weights),
+    Picture("samples", before=open_samples),
+    Picture("distributions", before=page_of("distributions", "#rw-page-distributions[data-edition]")),
+    Picture("check", before=quick_check),
+    Picture("compare-dark", scheme="dark", before=compare_draft),
+    Picture("label", before=page_of("label", "#rw-label-place[data-row]")),
+    Picture("train", before=page_of("train", "#rw-train-start")),
+    Picture(
+        "distributions-800", NARROW, before=page_of("distributions", "#rw-page-distributions[data-edition]")
+    ),
+    Picture("check-1024", MIDDLE, before=page_of("check", "#rw-seal")),
+    Picture("train-800", NARROW, before=page_of("train", "#rw-train-start")),
 )
 
 
@@ -157,6 +213,9 @@ def take(browser: Any, address: str, picture: Picture, into: Path) -> None:
     picture.before(page)
     page.wait_for_timeout(400)  # fonts and fades; nothing is measured here
     page.screenshot(path=into / f"{picture.name}.png", full_page=picture.size is NARROW)
+    page.evaluate("RW.showPage('write')")
+    if page.is_visible("#rw-samples"):
+        page.keyboard.press("Escape")
     if page.is_visible("#rw-revert"):
         page.click("#rw-revert")
         page.wait_for_selector("#rw-revert", state="hidden")
