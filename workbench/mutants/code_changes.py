@@ -367,8 +367,8 @@ def _pattern(node: ast.Call) -> Iterator[_Change]:
     if first is None:
         return
     for changed in loosened(str(first.value)):
-        before, after = repr(first.value), repr(changed)
-        yield "pattern", first, f"({after})", before, after
+        text = f"({changed!r})"
+        yield "pattern", first, text, *telling(repr(first.value), repr(changed))
 
 
 def _pattern_of(node: ast.AST) -> ast.Constant | None:

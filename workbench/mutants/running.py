@@ -34,6 +34,10 @@ Scored = dict[str, Any]
 
 LEAST_S = 0.3
 """Seconds a child gets at least."""
+FIRST_S = 5.0
+"""Seconds the unchanged code gets at least."""
+FAST_S = 1.0
+"""With more patience than this for each change, the time that was given is kept to."""
 ALIKE = 1e-9
 
 
@@ -46,6 +50,7 @@ def try_changes(
     rows: list[int],
     texts: list[tuple[int, str]],
     chat: bool,
+    least: int,
     seconds: float,
 ) -> dict[str, Any]:
     """Score rows and made-up texts with each change of the code, until the time is over.
@@ -58,6 +63,7 @@ def try_changes(
         rows: rows of the samples, called together.
         texts: (row, text): completions to try under a row's prompt and columns, called together.
         chat: whether completions are message lists.
+        least: changes to try whatever time it takes.
         seconds: after which no further change is tried.
 
     Returns:
@@ -90,14 +96,14 @@ def try_changes(
 
     shape = _shape(compile(source, file, "exec", dont_inherit=True))
     began = time.monotonic()
-    answer = _in_child(lambda: score(source, None), seconds)
+    answer = _in_child(lambda: score(source, None), max(seconds, FIRST_S))
     if "rows" not in answer:
         return {"first": None, "lines": [], "tried": []}
     patience = max(LEAST_S, 10 * (time.monotonic() - began))
     lines = lines_run(context, reward=reward, file=file, rows=rows)
     tried: list[dict[str, Any]] = []
     for start, end, text in changes:
-        if time.monotonic() > ends:
+        if time.monotonic() > ends and (len(tried) >= least or patience > FAST_S):
             break
         changed = source[:start] + text.encode("utf-8", "surrogatepass") + source[end:]
         tried.append(_in_child(lambda changed=changed: score(changed, answer), patience))  # type: ignore[misc]

@@ -24,7 +24,7 @@ from rewards.contract import Status
 from rewards.errors import UsageError
 from workbench.checks.odd import PLAIN
 from workbench.mutants.code_changes import CodeChange, code_changes, spread
-from workbench.mutants.trial_texts import trial_texts
+from workbench.mutants.trial_texts import affordable_texts, trial_texts
 
 if TYPE_CHECKING:
     from rewards.running import Runner
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 MOST = 90
 """Changes tried of one reward, at most; spread over lines and sorts."""
+LEAST = 30
+"""Changes tried however long they take: a busy machine is no reason to say nothing."""
 TEXTS = 140
 ROWS = 200
 SLOWEST_S = 0.25
@@ -174,18 +176,19 @@ def survival_of(subject: RewardSubject, *, seconds: float, most: int = MOST) -> 
     lines = subject.source.lines_used(described.line)
     possible = code_changes(subject.source.text, lines)
     chosen = spread(possible, most)
-    rows = subject.usable[: min(ROWS, subject.affordable(0.1))]
+    rows = subject.usable[: affordable_texts(subject, ROWS, 0.1)]
     texts = _texts(subject, lines)
     subject.bench.renew()
     answer: dict[str, Any] | None = subject.bench.probe(
         "workbench.mutants.running:try_changes",
-        timeout_s=seconds + 10.0,
+        timeout_s=2 * seconds + 20.0,
         reward=subject.name,
         file=described.file,
         changes=[(change.start, change.end, change.text) for change in chosen],
         rows=rows,
         texts=texts,
         chat=subject.chat,
+        least=LEAST,
         seconds=seconds,
     )
     if answer is None or answer["first"] is None or not chosen:
@@ -206,7 +209,7 @@ def _texts(subject: RewardSubject, lines: Iterable[int]) -> list[tuple[int, str]
         return []
     best = subject.best_row()
     rows = list(dict.fromkeys([*([best] if best is not None else []), *subject.few(6)]))[:5]
-    most = min(TEXTS, subject.affordable(0.1))
+    most = affordable_texts(subject, TEXTS, 0.1)
     answers = [str(option) for option in subject.task.options][:10]
     made = trial_texts(
         [subject.text(row) for row in rows],

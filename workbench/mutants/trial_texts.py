@@ -11,13 +11,18 @@ import ast
 import random
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from workbench.checks.odd import odd_completions
 from workbench.mutants.pattern_example import example_of
 from workbench.mutations import OPERATIONS, Material, mutate
 
+if TYPE_CHECKING:
+    from workbench.checks.subject import RewardSubject
+
 LONGEST = 6_000
 """Characters of a made-up text, at most."""
+FAST_S = 0.005
 LARGEST = 600
 """Words or lines that a number of the code may ask for."""
 LAYOUTS = (
@@ -79,6 +84,19 @@ def trial_texts(
             elif len(item[1]) <= LONGEST and item[1] not in known:
                 found.setdefault(item)
     return list(found)
+
+
+def affordable_texts(subject: RewardSubject, most: int, seconds: float) -> int:
+    """How many texts, at most `most`, a reward scores in about that long; at least two.
+
+    A few rows alone are measured badly (a first call, a busy machine), so they are called once more, and a reward that
+    takes under 5 ms a row gets all of them.
+    """
+    rows = subject.few()
+    if not rows:
+        return 2
+    pace = min(subject.base.seconds / len(subject.rows), subject.call(rows).seconds / len(rows))
+    return most if pace < FAST_S else min(most, max(2, int(seconds / pace)))
 
 
 def spoken_of(
@@ -221,4 +239,4 @@ def _of_structure(
                 yield place, mutate(text, operation, lambda count: chance.randrange(max(1, count)), material)
 
 
-__all__ = ["patterns_of", "spoken_of", "trial_texts"]
+__all__ = ["affordable_texts", "patterns_of", "spoken_of", "trial_texts"]

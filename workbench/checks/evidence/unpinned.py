@@ -66,7 +66,6 @@ class Unpinned(RewardCheck):
                 expected=f"a sample like this: with {_change(best)} it scores {best.witness.changed:.4g}",
             ),
             line=best.line,
-            count=len(survival.survivors),
         )
 
 

@@ -12,7 +12,7 @@ from workbench.checks.signal.label_matter import labels_concern
 from workbench.checks.signal.why_constant import Reason, reason_for
 from workbench.checks.subject import RewardSubject
 from workbench.checks.trials import score_texts
-from workbench.mutants.trial_texts import trial_texts
+from workbench.mutants.trial_texts import affordable_texts, trial_texts
 
 ENOUGH = 3
 """Different completions needed before equal scores mean anything."""
@@ -134,7 +134,7 @@ def _other_score(subject: RewardSubject, value: float) -> _Other | None:
         subject.source.text,
         lines,
         words=words,
-        most=min(TRIED, subject.affordable(0.3)),
+        most=affordable_texts(subject, TRIED, 0.3),
     )
     texts = [*grown, *((rows[place], text) for place, text in made), *_golds(subject, rows)]
     for (row, text), score in zip(texts, score_texts(subject, texts), strict=True):

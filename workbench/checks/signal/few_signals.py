@@ -49,7 +49,6 @@ class FewSignals(SetCheck):
                 "in check.",
                 advice="If more is wanted, add rewards for what it leaves free (correctness, format, length).",
                 cause="single",
-                count=1,
             )
         elif len(blind) == len(members) >= SEVERAL:
             columns = ", ".join(sorted(subject.batch.columns)) or "none"
@@ -58,5 +57,4 @@ class FewSignals(SetCheck):
                 "teach how an answer looks, not whether it is right.",
                 advice="Add a reward that compares the answer with a column of the data.",
                 cause="blind",
-                count=len(members),
             )

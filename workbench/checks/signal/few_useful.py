@@ -73,7 +73,7 @@ class FewUseful(SetCheck):
                 got=float(table.totals[place]),
                 expected="different totals within its group",
             ),
-            count=sum(chance == 0 for _, chance in useful),
+            count=len(dead) or len(table),
         )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.checks.signal.table import Floats, Table
 from workbench.checks.trials import score_texts
-from workbench.mutants.trial_texts import trial_texts
+from workbench.mutants.trial_texts import affordable_texts, trial_texts
 
 MOST = 90
 ROWS = 4
@@ -18,7 +18,7 @@ def made_up_texts(table: Table, rows: Sequence[int], *, most: int = MOST) -> lis
     """(row, text): the completions of some rows, and others made from them, under the prompts of those rows."""
     first = table.members[0]
     texts = [first.text(row) for row in rows]
-    most = min(most, *(member.affordable(0.15) for member in table.members))
+    most = min(affordable_texts(member, most, 0.15) for member in table.members)
     made = trial_texts(texts, "", seed=first.options.seed, most=most)
     return [
         *((row, text) for row, text in zip(rows, texts, strict=True)),

@@ -61,7 +61,6 @@ class ModesDiffer(SetCheck):
             evidence=member.evidence(
                 table.rows[one], got=float(own[one]), expected=f"{number(away[one])} under {rest}"
             ),
-            count=changed,
         )
 
 

@@ -71,7 +71,7 @@ class PromptOnly(SetCheck):
                 table.rows[place], got=float(column[place]), expected="different scores within a group"
             ),
             line=member.description.line,
-            count=flat,
+            count=int(table.sizes[stats.zero_spread & judged].sum()),
         )  # fmt: skip
 
 
