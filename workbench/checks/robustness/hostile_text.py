@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rewards.contract import Batch, CallResult, Status
+from rewards.errors import WorkerDied, WorkerTimeout
 from workbench.checks.check import RewardCheck
 from workbench.checks.finding import Cost, Finding, Severity
 from workbench.checks.robustness.hostile import hostile_texts, large_texts, odd_messages
@@ -14,8 +15,8 @@ from workbench.checks.robustness.slow_rows import row_seconds
 from workbench.checks.subject import RewardSubject, reason_of
 
 PATIENCE_S = 2.0
-SECOND_LOOK_S = 8.0
-"""Seconds a reward may take for one of these texts."""
+SECOND_LOOK_S = 30.0
+"""Seconds a reward may take for one of these texts, and at most for the look at its processor time."""
 LARGE_PACE_S = 0.005
 """Slower rewards are not tried with large texts."""
 
@@ -120,7 +121,7 @@ class HostileText(RewardCheck):
             evidence=subject.evidence(
                 row,
                 completion=completion,
-                got=error or f"nothing after {SECOND_LOOK_S:g} s",
+                got=error or f"nothing after {PATIENCE_S:g} s",
                 expected="a number",
             ),
             line=line or subject.description.line,
@@ -137,10 +138,22 @@ def call(subject: RewardSubject, row: int, completions: Sequence[Any]) -> CallRe
 
 
 def _hangs_again(subject: RewardSubject, row: int, tried: _Tried) -> bool:
-    """Whether it does not come back in four times the time either: on a busy machine much takes two seconds."""
-    batch: Batch = subject.variant([row], [tried.completion])
-    result = subject.bench.call(subject.name, batch, timeout_s=SECOND_LOOK_S)
-    return bool(result.status[0] == Status.TIMEOUT)
+    """Whether it takes the processor that long, too: on a busy machine much takes two seconds."""
+    if tried.text is None:
+        return True
+    try:
+        times: list[float] = subject.bench.probe(
+            "workbench.checks.robustness.measuring:times_of",
+            timeout_s=SECOND_LOOK_S,
+            reward=subject.name,
+            row=row,
+            texts=[tried.text],
+            chat=subject.chat,
+            limit=PATIENCE_S,
+        )
+    except (WorkerTimeout, WorkerDied):
+        return True
+    return times[0] >= 0.95 * PATIENCE_S
 
 
 def _outcome(result: CallResult, place: int) -> tuple[Status, str]:
@@ -158,7 +171,7 @@ def _cause(subject: RewardSubject, tried: _Tried) -> str | None:
 
 def _verb(subject: RewardSubject, tried: _Tried, error: str) -> str:
     if tried.status == Status.TIMEOUT:
-        return f"does not return within {SECOND_LOOK_S:g} s"
+        return f"does not return within {PATIENCE_S:g} s"
     if tried.status == Status.DIED:
         return f"ends its process ({error})"
     return f"raises {subject.source.without_place(error)}"

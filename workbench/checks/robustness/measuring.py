@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import sys
 import time
@@ -51,32 +52,64 @@ def pattern_growths(
 
 
 def used_patterns(context: Any, reward: str, rows: list[int], lines: list[int]) -> Used:
-    """The patterns a reward uses: as they are written, as its names hold them, and as one call compiles them."""
+    """The patterns a reward uses: as they are written, as its names hold them, and as one call compiles them.
+
+    Besides the reward's own file, of which `lines` count, all of the local modules that were loaded are read; a
+    pattern of theirs has no line.
+    """
     function, entry = reward_named(context, reward)
     inner = unwrap(function)
     code = getattr(inner, "__code__", None) or getattr(type(inner).__call__, "__code__", None)
     if code is None:
         return {}
-    try:
-        tree = ast.parse(Path(code.co_filename).read_bytes())
-    except (OSError, SyntaxError, ValueError):
-        tree = ast.Module([], [])
+    own = str(code.co_filename)
+    root = str(context.rewardset.root) + os.sep
     used: Used = {}
-    names = getattr(inner, "__globals__", {})
-    places = _named_patterns(tree)
-    methods = _methods(tree)
-    for name, pattern in _held(names, places):
-        if places.get(name, 0) in lines or not lines:
-            used.setdefault(pattern, (methods.get(name, "search"), places.get(name)))
-    heard: list[tuple[str, int, str, int]] = []
-    with _Listening(code.co_filename, heard):
+    modules = [(own, getattr(inner, "__globals__", {}), set(lines))]
+    modules += [(file, names, set()) for file, names in _local_modules(root) if file != own]
+    texts: Used = {}
+    for file, names, some in modules:
+        held, written = _patterns_of(file, names, some)
+        used.update({key: value for key, value in held.items() if key not in used})
+        texts.update({key: value for key, value in written.items() if key not in texts})
+    heard: list[tuple[str, int, str, int | None]] = []
+    with _Listening(own, root, heard):
         call(function, batch_of(context, rows), params=entry.params)
     for text, flags, method, line in heard:
         used.setdefault((text, flags), (method, line))
-    for text, flags, method, line in _written(tree):
-        if line in lines and not any(text == known for known, _ in used):
-            used.setdefault((text, flags), (method, line))
+    known = {text for text, _ in used}
+    used.update({key: value for key, value in texts.items() if key[0] not in known})
     return used
+
+
+def _patterns_of(file: str, names: Mapping[str, Any], lines: set[int]) -> tuple[Used, Used]:
+    """Compiled patterns that a file's names hold, and those written in it; of `lines` alone, where there are any."""
+    try:
+        tree = ast.parse(Path(file).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return {}, {}
+    places, methods = _named_patterns(tree), _methods(tree)
+    held: Used = {}
+    for name, pattern in _held(names, places):
+        if not lines or places[name] in lines:
+            held.setdefault(pattern, (methods.get(name, "search"), places[name] if lines else None))
+    written: Used = {}
+    for text, flags, method, line in _written(tree):
+        if not lines or line in lines:
+            written.setdefault((text, flags), (method, line if lines else None))
+    return held, written
+
+
+def _local_modules(root: str) -> list[tuple[str, dict[str, Any]]]:
+    """Files below the target's folder that were loaded, with their names; installed packages and we are not local."""
+    found = []
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if name.partition(".")[0] in ("rewards", "workbench"):
+            continue
+        if isinstance(file, str) and file.startswith(root) and "site-packages" not in file:
+            found.append((file, vars(module)))
+    return found
 
 
 def _held(names: Mapping[str, Any], places: Mapping[str, int]) -> Iterator[tuple[str, tuple[str, int]]]:
@@ -136,10 +169,11 @@ def _flags(node: ast.Call) -> int:
 
 
 class _Listening:
-    """While it lasts, each pattern that a line of `file` hands to a function of `re` as text is noted."""
+    """While it lasts, each pattern that local code hands to `re` as text is noted; with the line in `file`."""
 
-    def __init__(self, file: str, heard: list[tuple[str, int, str, int]]) -> None:
+    def __init__(self, file: str, root: str, heard: list[tuple[str, int, str, int | None]]) -> None:
         self.file = file
+        self.root = root
         self.heard = heard
 
     def __enter__(self) -> None:
@@ -149,8 +183,10 @@ class _Listening:
             frame = sys._getframe(1)
             method, caller = frame.f_code.co_name, frame.f_back
             compiled = self.before(pattern, flags)
-            if caller is not None and caller.f_code.co_filename == self.file and isinstance(pattern, str):
-                self.heard.append((pattern, int(flags), method, caller.f_lineno))
+            file = caller.f_code.co_filename if caller is not None else ""
+            if isinstance(pattern, str) and (file == self.file or file.startswith(self.root)):
+                line = caller.f_lineno if caller is not None and file == self.file else None
+                self.heard.append((pattern, int(flags), method, line))
             return compiled
 
         re._compile = listen  # type: ignore[attr-defined]

@@ -24,6 +24,17 @@ def test_pattern_put_together_when_the_reward_runs_is_found_too(check):
     assert [finding.line for finding in check(source, "RW502")] == [7]
 
 
+def test_pattern_of_a_helper_in_another_file_is_found(check, tmp_path):
+    (tmp_path / "reading_words.py").write_text('import re\nWORDS = re.compile(r"^((?:\\w+\\s?)+)\\.?$")\n')
+    source = """
+    from reading_words import WORDS as words
+    def reward(completions, **kwargs):
+        return [float(bool(words.match(c[-1]["content"]))) for c in completions]
+    """
+    [finding] = check(source, "RW502")
+    assert (finding.severity, finding.line) == ("error", 3)
+
+
 def test_pattern_that_only_sees_short_texts_is_left_alone(check):
     source = """
     import re
