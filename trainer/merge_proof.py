@@ -8,13 +8,13 @@ its own:
         unchanged
     1   every number finite                                    7   loads in a fresh process without PEFT
     2   each changed weight = base + scale x B A               8   the same logits as base with adapter
-    3   every other tensor = base, bit by bit                 10   how much of the update survived rounding
-    4   the same keys, no leftovers of the adapter            11   the merged model differs from its base
-    5   the configuration explained
+    3   every other tensor = base, bit by bit                  9   and in the dtype that is served
+    4   the same keys, no leftovers of the adapter            10   how much of the update survived rounding
+    5   the configuration explained                           11   the merged model differs from its base
+                                                              12   the same greedy answers
 
-Not covered: logits in 16-bit arithmetic (9) and equal generations (12). Both scatter so much in 16 bits that
-they cannot tell a right merge from none at all; 2, 3 and 10 can. How good the model is, is asked by `compare`
-(13).
+In 16 bits 9 and 12 scatter so much that they cannot tell a right merge from none at all; 2, 3 and 10 can, and they
+carry the proof. How good the model is, is asked by `compare` (13): paired differences on held-out prompts.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ from trainer.proof_numbers import (
     same_bits,
     ulp_error,
 )
+from trainer.proof_serving import check_serving
 
 ULP_LIMIT = 1.0
 RETAINED, RETAINED_LEAST = 0.9, 0.7
@@ -247,7 +248,18 @@ def prove(subject: Subject, say: Callable[[str], None] = lambda text: None) -> l
     if adapter is not None:
         checks.append(check_retention(retention, facts, subject.dtype))
     checks.append(check_effect(facts, subject.dtype))
-    return checks
+    del model  # the models of the next checks are loaded in the served dtype
+    say(f"proof: logits and answers in {subject.dtype} ...")
+    checks += check_serving(
+        subject.base,
+        subject.adapter,
+        subject.trained,
+        subject.merged,
+        subject.tokenizer,
+        subject.prompts,
+        subject.dtype,
+    )
+    return sorted(checks, key=lambda check: check.number)
 
 
 def _examine_weights(

@@ -52,7 +52,7 @@ def failed(subject: Subject) -> list[int]:
 def test_a_run_is_merged_proved_and_put_in_place(tiny_run: Path) -> None:
     result = merge(tiny_run)
     assert result.folder == tiny_run / "merged"
-    assert [check.number for check in result.checks] == [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11]
+    assert [check.number for check in result.checks] == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
     assert all(check.passed for check in result.checks)
     proof = json.loads((tiny_run / "merge-proof.json").read_text())
     assert proof["proved"] is True
@@ -79,7 +79,7 @@ def test_a_right_merge_has_no_fault(merged: Subject) -> None:
 @pytest.mark.usefixtures("no_fresh_process")
 def test_a_model_that_was_not_merged_at_all_is_found(merged: Subject) -> None:
     shutil.copy(merged.base / "model.safetensors", merged.merged / "model.safetensors")
-    assert failed(merged) == [2, 8, 10, 11]
+    assert {2, 8, 9, 10, 11} <= set(failed(merged))
 
 
 @pytest.mark.usefixtures("no_fresh_process")
@@ -91,7 +91,7 @@ def test_a_halved_scale_is_found(merged: Subject) -> None:
             tensors[name] = base[name] + (tensors[name] - base[name]) / 2
 
     edit_weights(merged.merged / "model.safetensors", halve)
-    assert failed(merged) == [2, 8, 10]
+    assert {2, 8, 9, 10} <= set(failed(merged)) <= {2, 8, 9, 10, 12}
 
 
 @pytest.mark.usefixtures("no_fresh_process")
@@ -99,7 +99,8 @@ def test_one_missing_module_is_found_and_named(merged: Subject) -> None:
     base = load_file(merged.base / "model.safetensors")
     edit_weights(merged.merged / "model.safetensors", lambda tensors: tensors.update({Q: base[Q]}))
     checks = {check.number: check for check in prove(merged)}
-    assert [number for number, check in checks.items() if check.passed is False] == [2, 8, 10]
+    found = {number for number, check in checks.items() if check.passed is False}
+    assert {2, 8, 9, 10} <= found <= {2, 8, 9, 10, 12}
     assert Q in checks[2].sentence
     assert checks[10].detail["module"] == Q
 
@@ -222,7 +223,7 @@ def test_a_full_fine_tuning_is_proved_where_it_lies(
     shutil.copytree(merged.merged, tiny_run / "model")
     result = merge(tiny_run)
     assert (result.folder, result.was_adapter) == (tiny_run / "model", False)
-    assert [check.number for check in result.checks] == [0, 1, 4, 5, 6, 7, 8, 11]
+    assert [check.number for check in result.checks] == [0, 1, 4, 5, 6, 7, 8, 9, 11, 12]
 
 
 def test_an_unfinished_run_says_so(tiny_run: Path) -> None:

@@ -29,7 +29,12 @@ def no_signal(course: Course, thresholds: Thresholds) -> Iterator[Diagnosis]:
         return
     place = course.place()
     deviation = course.recent("reward_std")
-    if place is not None and place <= AT_FLOOR:
+    if deviation is not None and deviation.mean() <= 1e-8:
+        advice = (
+            "All completions of all prompts earn the same: look in the workbench whether the reward reads what the "
+            "model writes at all, and give it steps between nothing and everything"
+        )
+    elif place is not None and place <= AT_FLOOR:
         advice = (
             "The task is too hard for this model as it is rewarded: put a solved example into the system prompt, give "
             "partial credit, begin with easier prompts, or raise num_generations"
