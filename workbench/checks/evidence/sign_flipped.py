@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from workbench.checks.check import SetCheck, number, shown
 from workbench.checks.evidence.ranking import Ranking, rankings, reads_truth, smallest_pair
-from workbench.checks.finding import Cost, Finding
+from workbench.checks.finding import Cost, Finding, Severity
+from workbench.checks.signal.label_matter import labels_concern
 from workbench.checks.signal.table import read_table
 from workbench.checks.subject import RewardSubject, SetSubject
+
+ALL = 0.05
+"""The share of pairs in order up to which all are turned around."""
 
 
 class SignFlipped(SetCheck):
@@ -16,8 +20,8 @@ class SignFlipped(SetCheck):
 
     A distance returned where its opposite was meant, a penalty with a positive sign, a comparison turned around. Told
     where the interval of the share of pairs in the right order lies below one half, so that a handful of unlucky
-    samples is not taken for it. Where the reward reads no ground truth and no prompt it is a warning: the labels may
-    be about something else.
+    samples is not taken for it. Where the reward reads no ground truth and no prompt the labels may be about something
+    else: there it is a warning if all pairs are turned around or the text alone explains the labels, else information.
 
     Example:
         return [abs(words - target) / target for ...]      # far away is best
@@ -53,10 +57,16 @@ class SignFlipped(SetCheck):
             + (", or the weight." if len(members) > 1 else ", or correct the labels."),
             cause="order",
             reward=ranking.reward,
-            severity="error" if any(reads_truth(member) for member in members) else "warning",
+            severity=_level(members, ranking),
             evidence=first.evidence(
                 pair.other, got=pair.other_paid, expected=f"less than {number(pair.paid)}"
             ),
             line=first.description.line if ranking.reward else None,
             count=len({pair.other for pair in ranking.inverted}),
         )
+
+
+def _level(members: Sequence[RewardSubject], ranking: Ranking) -> Severity:
+    if any(reads_truth(member) for member in members):
+        return "error"
+    return "warning" if ranking.auc <= ALL or any(labels_concern(member) for member in members) else "info"

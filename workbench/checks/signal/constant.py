@@ -38,7 +38,8 @@ class Constant(RewardCheck):
     stands in the prompt. It is an error where the samples are labelled right and wrong in what the reward looks at. It
     is a warning where the reason is a plain mistake, or where no made-up completion scores otherwise either (odd ones,
     and ones made of the words and patterns of the reward's own code). A sound reward whose samples never show what it
-    pays is information, with a completion that would be paid.
+    pays is information, with a completion that would be paid. None for all is an error, and a warning where the reward
+    declares that it abstains.
 
     Example:
         if "<think>" and "<answer>" in text:      # a text is always true
@@ -100,6 +101,7 @@ class Constant(RewardCheck):
             advice="Look at the condition under which it abstains, and at the columns it reads there.",
             cause="constant",
             reward=subject.name,
+            severity="warning" if subject.description.entry.abstains else "error",
             evidence=subject.evidence(row, got=None, expected="a number for some sample"),
             line=subject.description.line,
             count=len(subject.rows),

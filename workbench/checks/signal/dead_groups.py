@@ -25,8 +25,9 @@ class DeadGroups(SetCheck):
     reward that only looks at the prompt, prompts that are too hard or too easy all end here. Computed with
     TRL's own arithmetic from the weights of the set; groups of one completion and groups nobody scores are
     left out. How severe it is depends on where the 95 % interval of the share begins: all groups dead and the interval
-    above 70 % is an error, above 50 % a warning, above 10 % information. Members that differ while their total does
-    not are an error at once. One reward with one score for all samples is RW601's matter.
+    above 70 % is an error, above 50 % a warning, above 10 % information; some dead groups of a single function, looked
+    at outside of a project, are information, since it may be one of several in training. Members that differ while
+    their total does not are an error at once. One reward with one score for all samples is RW601's matter.
 
     Example:
         detail = min(1, words / 40), brevity = 1 - min(1, words / 40): the total is 1 for every completion
@@ -62,6 +63,8 @@ class DeadGroups(SetCheck):
         severity: Severity = "warning" if low >= MOST else "info"
         if cancels or (dead == judged and low >= SURE):
             severity = "error"
+        elif alone and subject.description.manifest_path is None:
+            severity = "info"
         why = f": {' and '.join(cancels)} differ, but take from each other what they give" if cancels else ""
         share = "" if dead == judged else f" ({dead / judged:.0%}, interval {low:.0%} to {high:.0%})"
         yield self.finding(

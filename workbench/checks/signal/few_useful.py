@@ -26,7 +26,7 @@ class FewUseful(SetCheck):
     samples without bias: over all subsets of the planned size of a prompt's completions, how many have a single total
     (Chen et al., arXiv 2107.03374). The group size is `num_generations` of `[train]`, else 8, and no larger than what
     the samples have a prompt. Information where the 95 % interval over prompts lies below one half, a warning below a
-    fifth; from eight prompts on.
+    fifth (not for a single function outside of a project); from eight prompts on.
 
     Example:
         2 % right answers, 8 completions a prompt: 15 of 100 groups hold a right one
@@ -54,6 +54,7 @@ class FewUseful(SetCheck):
         mean, low, high = mean_interval([chance for _, chance in useful])
         if len(useful) < PROMPTS or not high < FEW or mean <= 0:
             return
+        in_training = len(table.members) > 1 or subject.description.manifest_path is not None
         dead = [
             place
             for group, chance in useful
@@ -67,7 +68,7 @@ class FewUseful(SetCheck):
             f"(interval {max(0.0, low):.0%} to {high:.0%}, {len(useful)} prompts).",
             advice="Easier prompts, partial credit, a larger group, or a first stage that teaches the format.",
             cause="few useful",
-            severity="warning" if high < HARDLY else "info",
+            severity="warning" if high < HARDLY and in_training else "info",
             evidence=table.members[0].evidence(
                 table.rows[place],
                 got=float(table.totals[place]),

@@ -8,7 +8,8 @@ from tests.workbench.checks.signal.columns import VALUE, grouped, members
 @pytest.mark.guide("G1")
 def test_prompts_that_hardly_teach_are_a_warning_with_an_interval(check):
     rows = grouped([[0.0] * 8] * 30 + [[0.0] * 7 + [1.0]])
-    [finding] = check(VALUE, "RW611", rows=rows)
+    assert [finding.severity for finding in check(VALUE, "RW611", rows=rows)] == ["info"]
+    [finding] = check(VALUE, "RW611", rows=rows, declare="weight = 1.0")
     assert finding.severity == "warning"
     assert "At 8 completions a prompt 3% of the prompts are expected to teach anything" in finding.message
     assert "31 prompts" in finding.message

@@ -34,9 +34,10 @@ def test_weights_of_the_set_decide(check):
 
 
 @pytest.mark.guide("G1")
-def test_most_groups_dead_is_a_warning_with_an_example(check):
+def test_most_groups_dead_is_a_warning_in_a_project_with_an_example(check):
     rows = grouped([[0.0, 0.0]] * 9 + [[0.0, 1.0]])
-    [finding] = check(VALUE, "RW602", rows=rows)
+    assert [finding.severity for finding in check(VALUE, "RW602", rows=rows)] == ["info"]
+    [finding] = check(VALUE, "RW602", rows=rows, declare="weight = 1.0")
     assert finding.severity == "warning"
     assert finding.count == 18
     assert "9 of 10 groups (90%, interval 60% to 98%)" in finding.message
