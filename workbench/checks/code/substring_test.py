@@ -39,7 +39,7 @@ class SubstringTest(Lead):
             if len(node.ops) == 1 and isinstance(node.ops[0], ast.In):
                 name = _name_of(node.left)
                 if name in golds and _is_text(node.comparators[0]):
-                    yield Spot(node.lineno, f"looks for {name} anywhere in the text", f"in {name}")
+                    yield Spot(node.lineno, f"looks for '{name}' anywhere in the text", f"in {name}")
 
 
 def gold_names(function: ast.AST, columns: set[str]) -> set[str]:

@@ -14,7 +14,7 @@ from workbench.checks.robustness.hostile import hostile_texts, large_texts, odd_
 from workbench.checks.robustness.slow_rows import row_seconds
 from workbench.checks.subject import RewardSubject, reason_of
 
-PATIENCE_S = 2.0
+PATIENCE_S = 3.0
 SECOND_LOOK_S = 30.0
 """Seconds a reward may take for one of these texts, and at most for the look at its processor time."""
 LARGE_PACE_S = 0.005
@@ -65,6 +65,8 @@ class HostileText(RewardCheck):
         for tried in self._all(subject, row):
             cause = _cause(subject, tried)
             if cause is None or cause in seen:
+                continue
+            if tried.status == Status.TIMEOUT and not _hangs_again(subject, row, tried):
                 continue
             if tried.likely:
                 seen.add(cause)
@@ -121,7 +123,7 @@ class HostileText(RewardCheck):
             evidence=subject.evidence(
                 row,
                 completion=completion,
-                got=error or f"nothing after {PATIENCE_S:g} s",
+                got=f"nothing after {PATIENCE_S:g} s" if tried.status == Status.TIMEOUT else error,
                 expected="a number",
             ),
             line=line or subject.description.line,
@@ -132,9 +134,7 @@ class HostileText(RewardCheck):
 def call(subject: RewardSubject, row: int, completions: Sequence[Any]) -> CallResult:
     """One call with these completions under the prompt of `row`, with little patience."""
     batch: Batch = subject.variant([row] * len(completions), completions)
-    return subject.bench.call(
-        subject.name, batch, timeout_s=min(subject.patience_s, PATIENCE_S + 2 * subject.pace_s)
-    )
+    return subject.bench.call(subject.name, batch, timeout_s=min(subject.patience_s, PATIENCE_S))
 
 
 def _hangs_again(subject: RewardSubject, row: int, tried: _Tried) -> bool:
