@@ -50,7 +50,8 @@ class LastRefused(RewardCheck):
             f"{subject.name} refuses {best.trial.what}: it earns {number(best.score)}, and {number(case.full)} "
             "without the first one.",
             advice="Read the last answer of the completion: the last match of a pattern that is not greedy.",
-            cause="last refused",
+            cause="RW310:paid",  # where the first answer is read, RW310 tells it
+            shared=True,
             reward=subject.name,
             evidence=subject.evidence(
                 case.row, completion=subject.shaped(best.trial.text), got=best.score, expected=case.full
