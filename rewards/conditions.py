@@ -62,4 +62,13 @@ def _spread(result: CallResult, rows: list[int], total: int) -> CallResult:
         for row, named in zip(rows, result.credits, strict=True):
             credits[row] = named
     errors = {rows[row]: why for row, why in result.errors.items()}
-    return replace(result, scores=scores, status=status, errors=errors, extra=extra, credits=credits)
+    printed = {rows[row]: text for row, text in result.printed_rows.items()}
+    return replace(
+        result,
+        scores=scores,
+        status=status,
+        errors=errors,
+        extra=extra,
+        credits=credits,
+        printed_rows=printed,
+    )

@@ -14,15 +14,16 @@ import contextlib
 import contextvars
 import functools
 import inspect
-import io
 import os
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
+
+from rewards.printing import Printed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -103,7 +104,8 @@ class CallResult:
     `scores` is (n,) float64, NaN where there is no number (an infinity is kept); `status` is (n,) uint8 of
     `Status`; `errors` maps a row to its sentence; `extra` and `metrics` hold what went to `log_extra` and
     `log_metric`; `printed` is what the call wrote to standard output and error; `credits` has the named
-    credits of each row where they were recorded; `notes` are sentences that a reader of the scores has to know.
+    credits of each row where they were recorded; `notes` are sentences that a reader of the scores has to know;
+    `printed_rows` has what was printed for a row, where that can be told.
     """
 
     scores: NDArray[np.float64]
@@ -115,6 +117,7 @@ class CallResult:
     printed: str = ""
     credits: list[list[dict[str, Any]]] | None = None
     notes: tuple[str, ...] = ()
+    printed_rows: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -315,7 +318,7 @@ def call(
     """
     log = _Log()
     keywords = keywords_for(function, batch, params, log, trainer_state)
-    printed = io.StringIO()
+    printed = Printed(batch.completions)
     record: Any = None
     started = time.perf_counter()
     failure: str | None = None
@@ -336,9 +339,15 @@ def call(
             failure = describe_exception(error)
     if failure is not None:
         seconds = time.perf_counter() - started
-        return failed_result(len(batch), Status.RAISED, failure, seconds=seconds, printed=printed.getvalue())
+        failed = failed_result(
+            len(batch), Status.RAISED, failure, seconds=seconds, printed=printed.getvalue()
+        )
+        return replace(failed, printed_rows=printed.rows)
     named = record.by_row(scores.tolist()) if record is not None else None
-    return CallResult(scores, status, errors, log.extra, log.metrics, seconds, printed.getvalue(), named)
+    said = printed.getvalue()
+    return CallResult(
+        scores, status, errors, log.extra, log.metrics, seconds, said, named, printed_rows=printed.rows
+    )
 
 
 def _invoke(function: Reward, keywords: dict[str, Any]) -> Any:
@@ -511,6 +520,7 @@ def merge_results(
     metrics: dict[str, list[float]] = {}
     named: list[list[dict[str, Any]]] = [[] for _ in range(rows)]
     notes: dict[str, None] = {}
+    printed_rows: dict[int, str] = {}
     recorded = False
     for indices, part in parts:
         scores[indices] = part.scores
@@ -529,6 +539,7 @@ def merge_results(
         printed += part.printed
         seconds += part.seconds
         notes.update(dict.fromkeys(part.notes))
+        printed_rows.update({indices[row]: text for row, text in part.printed_rows.items()})
     return CallResult(
         scores,
         status,
@@ -539,4 +550,5 @@ def merge_results(
         printed,
         named if recorded else None,
         tuple(notes),
+        printed_rows,
     )

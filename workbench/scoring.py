@@ -37,9 +37,9 @@ class ScoreTable:
 
     `scores` is (n, k) float64, NaN where there is no number; `status` (n, k) uint8 of `Status`; `errors` maps
     (row, reward name) to a sentence; `totals` and `advantages` are (n,), a total is NaN where every reward
-    abstained; `seconds` is the time of each reward's calls; `printed` what each wrote; `notes` what a reader
-    of the scores has to know; `reused` how many rows of each reward were known from an earlier scoring. `numbered`
-    is `group_codes` where that was counted already.
+    abstained; `seconds` is the time of each reward's calls; `printed` what each wrote, `printed_rows` what it wrote
+    for (row, reward name), where that can be told; `notes` what a reader of the scores has to know; `reused` how many
+    rows of each reward were known from an earlier scoring. `numbered` is `group_codes` where that was counted already.
     """
 
     description: SetDescription
@@ -55,6 +55,7 @@ class ScoreTable:
     calls: list[list[int]]
     seconds: dict[str, float] = field(default_factory=dict)
     printed: dict[str, str] = field(default_factory=dict)
+    printed_rows: dict[tuple[int, str], str] = field(default_factory=dict)
     extra: dict[str, list[Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     reused: dict[str, int] = field(default_factory=dict)
@@ -201,7 +202,7 @@ def _byte_notes(description: SetDescription) -> list[str]:
         f"reward '{reward.name}' reads completion_ids, but no tokenizer is known: the text's UTF-8 bytes stand in, "
         'so its scores are not those of training; name one with [set] tokenizer = "FOLDER"'
         for reward in description.rewards
-        if "completion_ids" in reward.signature.names
+        if reward.reads_token_ids
     ]
 
 
@@ -215,11 +216,13 @@ def _table(
     shape = (len(samples), len(description.rewards))
     scores, status = np.full(shape, np.nan), np.zeros(shape, dtype=np.uint8)
     errors: dict[tuple[int, str], str] = {}
+    printed: dict[tuple[int, str], str] = {}
     extra: dict[str, list[Any]] = {}
     for column, name in enumerate(description.names):
         for rows, result in zip(calls, results[name], strict=True):
             scores[rows, column], status[rows, column] = result.scores, result.status
             errors.update({(rows[row], name): why for row, why in result.errors.items()})
+            printed.update({(rows[row], name): text for row, text in result.printed_rows.items()})
             notes = [*notes, *(f"reward '{name}': {note}" for note in result.notes)]
             for label, values in result.extra.items():
                 if len(values) == len(rows):
@@ -243,6 +246,7 @@ def _table(
         calls=calls,
         seconds={name: sum(result.seconds for result in results[name]) for name in description.names},
         printed={name: "".join(result.printed for result in results[name]) for name in description.names},
+        printed_rows=printed,
         extra=extra,
         notes=notes,
         numbered=codes,

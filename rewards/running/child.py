@@ -27,6 +27,9 @@ from rewards.running.wire import receive_object, send_answer
 _PRINTED = 65536
 """Characters kept of what one call prints."""
 
+_PRINTED_ROW = 4096
+"""Characters kept of what is printed for one row."""
+
 
 @dataclass
 class Context:
@@ -202,10 +205,13 @@ def encode_result(result: CallResult) -> dict[str, Any]:
         "printed": result.printed[:_PRINTED],
         "credits": result.credits,
         "notes": list(result.notes),
+        "printed_rows": [[row, text[:_PRINTED_ROW]] for row, text in result.printed_rows.items()],
     }
 
 
 def decode_result(values: dict[str, Any]) -> CallResult:
     """What `encode_result` encoded."""
     errors = {int(row): str(why) for row, why in values["errors"]}
-    return CallResult(**{**values, "errors": errors, "notes": tuple(map(str, values["notes"]))})
+    printed = {int(row): str(text) for row, text in values["printed_rows"]}
+    notes = tuple(map(str, values["notes"]))
+    return CallResult(**{**values, "errors": errors, "notes": notes, "printed_rows": printed})

@@ -134,7 +134,7 @@ def board_of(table: ScoreTable, samples: Samples) -> Board:
         seconds = table.seconds.get(reward.name)
         file = _inside(reward.file, table.description.root)
         columns.append(Column(reward.name, table.weights[index], low, high, declared, seconds, file))
-    printed = [f"{name}:\n{text}" for name, text in table.printed.items() if text]
+    printed = [f"{name}:\n{printed_by_row(table, name)}" for name, text in table.printed.items() if text]
     return Board(
         columns=columns,
         scores=table.scores,
@@ -155,6 +155,14 @@ def board_of(table: ScoreTable, samples: Samples) -> Board:
         table=table,
         expected=samples.expected,
     )
+
+
+def printed_by_row(table: ScoreTable, name: str) -> str:
+    """What a reward printed, under the row it was printed for where that is known of all of it."""
+    rows = {row: text for (row, reward), text in table.printed_rows.items() if reward == name}
+    if sum(map(len, rows.values())) != len(table.printed[name]):
+        return table.printed[name]
+    return "".join(f"row {row}: {rows[row].rstrip()}\n" for row in sorted(rows))
 
 
 def _inside(file: str | None, root: Path) -> str | None:

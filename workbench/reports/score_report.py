@@ -75,8 +75,12 @@ def printing_notes(table: ScoreTable) -> list[str]:
     for name, text in table.printed.items():
         lines = text.splitlines()
         if lines:
+            rows = sorted(row for row, reward in table.printed_rows if reward == name)
+            where = (
+                f" (rows {', '.join(map(str, rows[:5]))}{', ...' if len(rows) > 5 else ''})" if rows else ""
+            )
             notes.append(
-                f"reward '{name}' printed {len(lines)} line{'s' * (len(lines) > 1)}, the first: {lines[0][:120]}"
+                f"reward '{name}' printed {len(lines)} line{'s' * (len(lines) > 1)}{where}, the first: {lines[0][:120]}"
             )
     return notes
 
