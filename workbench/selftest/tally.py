@@ -112,8 +112,9 @@ def markdown(results: Sequence[Result]) -> str:
         "false alarm. *Declared*: kind, range, scope and abstaining are stated in a manifest. *Bare*: the file and its "
         "samples alone. Intervals are 95 %.",
         "",
-        f"Zoos: {_zoos(results)}. The rewards of `zoo_held_out` were written beside the others and not looked at while "
-        "the checks were improved; its numbers are the ones to expect.",
+        f"Zoos: {_zoos(results)}. `zoo_held_out` was measured once before it was looked at: "
+        "`docs/decisions/0022-zoos-and-what-counts.md` has those numbers, which are the ones to expect of rewards that "
+        "nobody has seen.",
         "",
         *_overview(results, tallies),
         "",
