@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from workbench.app.bench import Bench
 from workbench.app.desk import Desk
 from workbench.app.guard import Guard
-from workbench.app.routes import routes
+from workbench.app.routes import PAGES, routes
 
 KEY = "desk0000"
 Wait = Callable[..., None]
@@ -193,3 +193,38 @@ def test_a_row_kept_by_another_tab_or_program_appears(
     desk.look_at_disk()
     wait_for(lambda: desk.status == "scored" and get(client, "state").json()["shown"]["rows"] == 7)
     assert get(client, "row", row=6).json()["group"]["size"] == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "name"), sorted((method, name) for table in PAGES for name, (method, _) in table.items())
+)
+def test_no_route_answers_another_site_or_a_visitor_without_the_cookie(
+    client: TestClient, method: str, name: str
+) -> None:
+    def ask(**headers: str) -> int:
+        cookies = {"rw": "kept"} if headers else {"rw": "guessed"}
+        client.cookies.clear()
+        client.cookies.update(cookies)
+        return client.request(
+            method, f"/rw/{name}", content='{"desk": "desk0000"}', headers=headers
+        ).status_code
+
+    assert ask(origin="http://evil.example") == 403
+    assert ask(host="evil.example:7860") == 421
+    assert ask(**{"sec-fetch-site": "same-site"}) == 403
+    assert ask() == 403
+
+
+def test_what_one_tab_hears_and_says_of_rows_it_opened_is_its_own(
+    client: TestClient, bench: Bench, wait_for: Wait
+) -> None:
+    other = bench.desk("another0")
+    wait_for(lambda: other.status == "scored")
+    assert post(client, "weigh", typed={"shaped": 3.0}).status_code == 200
+    assert other.weighing.to_json() == {"typed": {}, "muted": [], "solo": []}
+    assert client.get("/rw/state", params={"desk": "another0"}).json()["shown"]["columns"][0]["weight"] == 1.0
+    assert get(client, "state").json()["shown"]["columns"][0]["weight"] == 3.0
+    desk = bench.desk(KEY)
+    desk.show_guest({"prompt": "p", "completion": "guest", "answer": "1"})
+    wait_for(lambda: desk.status == "scored" and len(desk.require_shown().board) == 7)
+    assert len(other.shelf.rows(other.source).samples) == 6

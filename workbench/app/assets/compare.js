@@ -81,7 +81,7 @@
         el('td', {}, el('button', { type: 'button', class: 'rw-link', 'aria-label': `Row ${row.row}: both sides`, onclick: (event) => { event.stopPropagation(); open(row.row); } }, String(row.row))),
         el('td', { class: 'rw-cut' }, row.label ? el('i', { class: `rw-label rw-label-${row.label}`, title: `labelled ${row.label}` }, row.label[0].toUpperCase()) : null, row.text),
         ...row.scores.map(([, before, after]) => el('td', { class: `rw-figure${before === after ? ' rw-same' : ''}` }, before === after ? number(after, 2) : arrow(before, after))),
-        el('td', { class: 'rw-figure' }, arrow(...row.total), el('small', { class: by(row.total) > 0 ? 'rw-up' : 'rw-down' }, by(row.total) ? ` ${signed(by(row.total), 2)}` : '')),
+        el('td', { class: `rw-figure${by(row.total) === 0 ? ' rw-same' : ''}` }, by(row.total) === 0 ? number(row.total[1], 2) : arrow(...row.total), el('small', { class: by(row.total) > 0 ? 'rw-up' : 'rw-down' }, by(row.total) ? ` ${signed(by(row.total), 2)}` : '')),
         el('td', { class: 'rw-figure' }, arrow(...row.advantage), row.flips ? el('b', { class: 'rw-flip', title: 'The sign changes: the opposite would be taught' }, ' \u21c5') : null),
         el('td', { class: 'rw-figure' }, row.rank[0] === row.rank[1] ? number(row.rank[1], 0) : arrow(row.rank[0], row.rank[1], 0)))))),
     found.total > PAGE ? el('div', { class: 'rw-actions' }, RW.button('\u2190', () => { table.start = Math.max(0, table.start - PAGE); rows(); }, { disabled: table.start === 0, 'aria-label': 'Rows before' }),

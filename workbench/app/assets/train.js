@@ -22,7 +22,7 @@
     const known = new Map(view.settings.map((setting) => [setting.name, setting]));
     const field = (name) => {
       const setting = known.get(name);
-      const input = el('input', { class: 'rw-input', type: 'text', id: `rw-set-${name}`, placeholder: setting ? String(setting.value) : '', autocomplete: 'off', spellcheck: 'false', oninput: (event) => { typed[name] = event.target.value.trim(); resolve(); } });
+      const input = el('input', { class: 'rw-input', type: 'text', id: `rw-set-${name}`, placeholder: setting ? String(setting.value) : 'as TRL has it', autocomplete: 'off', spellcheck: 'false', oninput: (event) => { typed[name] = event.target.value.trim(); resolve(); } });
       input.value = typed[name] ?? '';
       return el('label', { class: 'rw-field', title: setting?.help ?? '' }, el('span', {}, name), el('div', {}, input, el('small', {}, setting ? `${setting.help}` : '')));
     };
