@@ -61,6 +61,7 @@ class Monitor:
         self.told: dict[str, int] = {}
         self._before: dict[str, int] = {}
         self._critical_since: dict[str, int] = {}
+        self._halted: set[str] = set()
         self._judged = 0
         self._spoilt = 0
 
@@ -95,11 +96,13 @@ class Monitor:
     def must_halt(self) -> str | None:
         """The key of a critical diagnosis the run was to be stopped for, or None.
 
-        A lack of signal has to last for two windows, full truncation for two looks; the others stop at once.
+        A lack of signal has to last for two windows, full truncation for two looks; the others stop at once. What a run
+        was halted for once and resumed after does not halt it again.
         """
         for key, since in self._critical_since.items():
             name = key.partition(":")[0]
-            if name in self.halt and key in self.told and self.course.step - since >= self._patience(name):
+            asked = name in self.halt and key in self.told and key not in self._halted
+            if asked and self.course.step - since >= self._patience(name):
                 return key
         return None
 
@@ -117,7 +120,9 @@ class Monitor:
 
     def to_json(self) -> dict[str, Any]:
         """Everything the monitor knows, for a checkpoint."""
+        halting = {key for key in (self.must_halt(),) if key}
         return {
+            "halted": sorted(self._halted | halting),
             "course": self.course.to_json(),
             "told": self.told,
             "before": self._before,
@@ -128,6 +133,7 @@ class Monitor:
 
     def restore(self, values: Mapping[str, Any]) -> None:
         """Become what `to_json` gave."""
+        self._halted = set(values["halted"])
         self.course.restore(values["course"])
         self.told, self._before = dict(values["told"]), dict(values["before"])
         self._critical_since = dict(values["critical_since"])

@@ -199,9 +199,7 @@ class _Stage:
         phase = self.monitor.clock.phase
         diagnosis = out_of_memory(self.job.settings.trl, None if phase == "rewards" else phase)
         step = self._step(trainer) + 1
-        self.monitor.begin(trainer)  # its file was closed on the way out
         self.monitor.tell(step, diagnosis)
-        self.monitor.end()
         gc.collect()
         return ShortfallError(f"out of memory at step {step}: {diagnosis.seen}; {diagnosis.advice}")
 

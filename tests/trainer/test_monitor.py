@@ -60,6 +60,15 @@ def test_halting_is_asked_for_and_waits_for_a_second_window() -> None:
     assert monitor.must_halt() == "no-signal"
 
 
+def test_a_run_resumed_after_a_halt_is_not_halted_for_the_same_again() -> None:
+    monitor = Monitor(FACTS, halt=["no-signal"])
+    told(monitor, 1, 20, 0.95)
+    resumed = Monitor(FACTS, halt=["no-signal"])
+    resumed.restore(json.loads(json.dumps(monitor.to_json())))
+    told(resumed, 21, 40, 0.95)
+    assert (monitor.must_halt(), resumed.must_halt()) == ("no-signal", None)
+
+
 def test_a_told_diagnosis_is_one_line_and_can_be_read_back() -> None:
     (one,) = watch_over([{"step": step, **flat(0.6)} for step in range(1, 12)], FACTS)
     assert Told.from_json({**json.loads(json.dumps(one.to_json())), "stage": "main"}) == one

@@ -263,3 +263,41 @@ def test_a_disk_that_fills_up_ends_the_run_with_its_reason(
     with pytest.raises(ShortfallError, match="No space left on device"):
         start(project)
     assert RunDir.open(project / "runs" / "sums-1").stages()[0].status == "failed"
+
+
+@pytest.mark.guide("G15")
+def test_a_run_is_halted_where_that_was_asked_and_goes_on_after(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outcome = start(project, "max_completion_length=2", "halt=truncation")
+    [stage] = outcome.run.stages()
+    assert (outcome.status, stage.status) == ("stopped", "stopped")
+    assert stage.reason == "halted by the monitor: truncation"
+    assert outcome.step < 6
+    assert "critical truncation: 100% of the completions are cut off at 2 tokens" in capsys.readouterr().err
+    again = train(Request(str(project), run=outcome.run.path, resume=True, allow_unsealed=True))
+    assert (again.status, again.step) == ("done", 6)
+
+
+@pytest.mark.guide("G15")
+def test_a_full_memory_is_told_with_what_filled_it(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+    from trl import GRPOTrainer
+
+    original = GRPOTrainer._compute_loss
+    calls = []
+
+    def full(self: Any, model: Any, inputs: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 4:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return original(self, model, inputs)
+
+    monkeypatch.setattr(GRPOTrainer, "_compute_loss", full)
+    with pytest.raises(ShortfallError, match=r"out of memory at step 4: .* activations and logits"):
+        start(project)
+    run = RunDir.open(project / "runs" / "sums-1")
+    told = run.diagnoses()[-1]
+    assert (told["name"], told["subject"], told["step"]) == ("out-of-memory", "update", 4)
+    assert "per_device_train_batch_size=4" in told["advice"]
+    assert run.last_checkpoint() == run.checkpoints / "checkpoint-2"

@@ -53,3 +53,5 @@ def train(
     typer.echo(describe_outcome(outcome))
     if outcome.signal:
         raise typer.Exit(128 + signal.Signals[outcome.signal].value)
+    if outcome.status == "stopped":  # halted by the monitor, as was asked
+        raise typer.Exit(1)
