@@ -130,6 +130,8 @@ def differ(one: float, other: float) -> bool:
     """Whether two scores are not the same number: two abstentions are alike, a number and none are not."""
     if np.isnan(one) or np.isnan(other):
         return bool(np.isnan(one) != np.isnan(other))
+    if one == other:
+        return False  # two infinities have no difference
     return bool(abs(one - other) > 1e-9 + 1e-6 * max(abs(one), abs(other)))
 
 
