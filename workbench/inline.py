@@ -32,6 +32,7 @@ from rewards.rewardset import RewardSet
 from rewards.running import Runner
 from rewards.targets import MANIFEST
 from rewards.tracing.explaining import Explainer
+from rewards.tracing.importable import closed_over
 from rewards.tracing.rewrite import instrument
 
 Functions = Reward | Sequence[Reward] | Mapping[str, Reward]
@@ -199,11 +200,16 @@ def traced(function: Reward, folder: Path) -> tuple[Reward, Path | None]:
     if isinstance(function, functools.partial):
         inner, file = traced(function.func, folder)
         return functools.partial(inner, *function.args, **function.keywords), file
-    if not isinstance(function, types.FunctionType) or function.__closure__ or _has_module(function):
+    if not isinstance(function, types.FunctionType) or _has_module(function):
         return function, None
     spaces = _spaces(function, folder)
-    space, file = spaces.get(function.__code__.co_filename, ({}, None))
-    twin = space.get(function.__name__)
+    if function.__code__.co_filename not in spaces:
+        return function, None
+    space, file, code = spaces[function.__code__.co_filename]
+    if "<locals>" in function.__qualname__:
+        twin: Any = closed_over(function, code, space)
+    else:
+        twin = space.get(function.__name__)
     if not callable(twin) or twin is function:
         return function, None
     return twin, file
@@ -211,31 +217,38 @@ def traced(function: Reward, folder: Path) -> tuple[Reward, Path | None]:
 
 def _has_module(function: types.FunctionType) -> bool:
     module = sys.modules.get(function.__module__)
-    own = module is not None and vars(module) is function.__globals__  # a user's rewards.py is not our rewards
+    own = (
+        module is not None and vars(module) is function.__globals__
+    )  # a user's rewards.py is not our rewards
     return function.__module__ != "__main__" and own and getattr(module, "__file__", None) is not None
 
 
-def _spaces(function: types.FunctionType, folder: Path) -> dict[str, tuple[dict[str, Any], Path]]:
-    """For each file (or cell) with functions that share the function's globals: its twins' globals, and its copy."""
+_Space = tuple[dict[str, Any], Path, types.CodeType]
+
+
+def _spaces(function: types.FunctionType, folder: Path) -> dict[str, _Space]:
+    """For each file (or cell) with functions that share the function's globals: its twins' globals, copy and code."""
     shared = function.__globals__
     by_file: dict[str, dict[int, str]] = {}
     for name, value in list(shared.items()):
         inner = inspect.unwrap(value) if isinstance(value, types.FunctionType) else None
         if isinstance(inner, types.FunctionType) and inner.__globals__ is shared:
             by_file.setdefault(inner.__code__.co_filename, {})[inner.__code__.co_firstlineno] = name
-    made: dict[str, tuple[dict[str, Any], Path]] = {}
+    made: dict[str, _Space] = {}
     for number, (file, wanted) in enumerate(by_file.items()):
         space = dict(shared)
-        copy = _twins(file, wanted, space, folder / f"source{number}")
-        if copy is not None:
-            made[file] = (space, copy)
-    twins = {name: space[name] for file, (space, _) in made.items() for name in by_file[file].values()}
-    for space, _ in made.values():
+        twin = _twins(file, wanted, space, folder / f"source{number}")
+        if twin is not None:
+            made[file] = (space, *twin)
+    twins = {name: space[name] for file, (space, *_) in made.items() for name in by_file[file].values()}
+    for space, *_ in made.values():
         space.update(twins)
     return made
 
 
-def _twins(file: str, wanted: Mapping[int, str], space: dict[str, Any], folder: Path) -> Path | None:
+def _twins(
+    file: str, wanted: Mapping[int, str], space: dict[str, Any], folder: Path
+) -> tuple[Path, types.CodeType] | None:
     """Define the instrumented functions of one file in `space`; None where its lines are not to be had."""
     source = "".join(linecache.getlines(file, space))
     try:
@@ -250,8 +263,9 @@ def _twins(file: str, wanted: Mapping[int, str], space: dict[str, Any], folder: 
     copy = folder / name
     copy.write_text(source, encoding="utf-8")
     module = ast.fix_missing_locations(instrument(ast.Module(list(body), []), copy))
-    exec(compile(module, str(copy), "exec", dont_inherit=True), space)  # noqa: S102  # the functions' own lines
-    return copy
+    code = compile(module, str(copy), "exec", dont_inherit=True)
+    exec(code, space)  # noqa: S102  # the functions' own lines
+    return copy, code
 
 
 def _first_line(node: ast.stmt) -> int:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rewards.tracing.arrays import items_of
 from rewards.tracing.nodes import NODES
 from rewards.tracing.provenance import Origin, hard_test
 from rewards.tracing.state import STATE
@@ -84,6 +85,8 @@ def _split(origin: Origin, depth: int) -> list[Part]:
     known = _split_before.get(id(origin))
     if known is not None:
         return known
+    if origin.op == "lost":
+        STATE.lost = True
     method = _SPLITTERS.get(origin.op)
     if method is None or depth > _DEEPEST or not _finite(origin.value):
         return [_lump(origin)]
@@ -510,6 +513,11 @@ def _limited(origin: Origin, inner: Origin, depth: int) -> list[Part]:
 def _on_call(origin: Origin, depth: int) -> list[Part]:
     function, arguments, _ = origin.parts
     name = getattr(function, "__name__", "")
+    if name in ("sum", "mean") and not arguments:  # of an array
+        items = items_of(getattr(function, "__self__", None))
+        if items:
+            by_name = _on_sum if name == "sum" else _on_mean
+            return by_name(Origin(name, origin.value, origin.node, (items, None), origin.guard), depth)
     inner = arguments[0] if arguments and isinstance(arguments[0], Origin) else None
     if inner is not None and name in ("float", "int", "float64", "float32", "abs", "Decimal", "Fraction"):
         parts = _split(inner, depth)

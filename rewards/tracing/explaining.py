@@ -31,6 +31,7 @@ from rewards.contract import (
 )
 from rewards.repeating import call_rows_apart, calling_scope
 from rewards.rewardset import RewardSet, defined_in
+from rewards.tracing.arrays import array_item, is_array, lost
 from rewards.tracing.dice import Dice
 from rewards.tracing.explanation import Credit, Line, Reader, RewardExplanation, strict
 from rewards.tracing.importable import traceable
@@ -83,34 +84,23 @@ class _Captured(functools.partial):  # type: ignore[type-arg]
             if not isinstance(returned, (list, tuple)) or row >= len(returned):
                 return None
             value = returned[row]
-            origin = STATE.item(returned, row, value)
+            origin = STATE.item(returned, row, value) or _from_array(returned, row)
         if isinstance(origin, Origin):
             return origin
+        if STATE.left_at == 0:  # nothing that is followed ran
+            return lost(value, 0)
         return STATE.identified(value) or Origin("load", value, STATE.left_at)
 
 
-def array_item(array: Any, row: int) -> Origin | None:
-    """Where the number of one row of an array came from, through `np.array(list)` and arithmetic on arrays."""
-    try:
-        value = array.reshape(-1)[row].item()
-    except (AttributeError, IndexError, TypeError, ValueError, RuntimeError):
+def _from_array(returned: Any, row: int) -> Origin | None:
+    """The origin of an item of a list that an array or Series was turned into."""
+    made = STATE.identified(returned)
+    if made is None or made.op != "call":
         return None
-    made = STATE.identified(array)
-    if made is not None and made.op == "call" and made.parts[1]:
-        source = made.parts[1][0]
-        if isinstance(source, list) and len(source) == len(array.reshape(-1)):
-            found = STATE.item(source, row, source[row])
-            if found is not None and found.value == value:
-                return found
-    if made is not None and made.op == "bin":
-        parts = [plain(part) for part in made.parts]
-        inner = [
-            array_item(part, row) if hasattr(part, "reshape") else origin
-            for part, origin in zip(parts, made.parts, strict=True)
-        ]
-        if all(isinstance(part, Origin) for part in inner):
-            return Origin("bin", value, made.node, tuple(inner), made.guard)
-    return Origin("load", value, made.node if made is not None else STATE.left_at)
+    function, arguments, _ = made.parts
+    source = getattr(function, "__self__", None)
+    source = plain(arguments[0]) if not is_array(source) and arguments else source
+    return array_item(source, row) if is_array(source) else None
 
 
 class Run:
@@ -252,12 +242,13 @@ class Explainer:
         missed: tuple[Credit, ...] = ()
         if same and result.status[at] == Status.NUMBER:
             origin = run.captured.origin(at)
+            STATE.lost = origin is None
             if origin is not None:
                 credits, missed = reader.credits(origin)
             if len(credits) <= 1 and result.credits:
                 named = _named(result.credits[at], float(result.scores[at]), run.file)
                 if not {one.name for one in named} <= {one.name for one in credits}:
-                    credits, missed = named, ()
+                    credits, missed, STATE.lost = named, (), False
         return _Recorded(run, at, same, credits, missed, reader.lines())
 
     def _finish(
@@ -267,7 +258,7 @@ class Explainer:
         score = None if status.failed or status == Status.ABSTAINED else strict(float(whole.scores[at]))
         total = sum(credit.points for credit in recorded.credits)
         adds_up = isinstance(score, float) and abs(total - score) <= 1e-9 * max(1.0, abs(score))
-        sure = recorded.same and recorded.deterministic and not recorded.gave_up
+        sure = recorded.same and recorded.deterministic and not recorded.gave_up and not recorded.lost
         exact = sure and (adds_up or status == Status.ABSTAINED)
         return RewardExplanation(
             name=recorded.name,
@@ -303,6 +294,7 @@ class _Recorded:
         self.lines = lines
         self.seconds = run.seconds
         self.gave_up = STATE.gave_up
+        self.lost = STATE.lost
 
 
 def _named(credits: list[dict[str, Any]], score: float, main: Path | None) -> tuple[Credit, ...]:
@@ -336,6 +328,8 @@ def _notes(recorded: _Recorded, whole: CallResult, called: int, rows: int) -> li
         )
     elif not recorded.deterministic:
         notes.append("declared as not deterministic: another call may come to these scores in another way")
+    if recorded.lost and not recorded.gave_up:
+        notes.append("the score came by a way that is not followed (an array changed as a whole, other code)")
     if recorded.gave_up:
         notes.append("too many steps to follow: values were followed only at the beginning")
     if called > 1:

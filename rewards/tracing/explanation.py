@@ -174,8 +174,11 @@ class Reader:
         self.evidence = Evidence(Places(completion, state, foreign))
 
     def credits(self, origin: Origin) -> tuple[tuple[Credit, ...], tuple[Credit, ...]]:
-        """The credits of a score, and what was missed."""
+        """The credits of a score, and what was missed; none where the score rests on numbers that were lost."""
+        self.state.lost = False
         parts = parts_of(origin)
+        if self.state.lost:
+            return (), ()
         paid = [part for part in parts if part.points or part.kind == "named"]
         unpaid = [part for part in parts if not part.points and part.kind != "named"]
         shown, missed = (paid, unpaid) if paid else (unpaid, [])

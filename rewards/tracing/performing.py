@@ -10,6 +10,7 @@ import types
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from rewards.tracing.arrays import is_array, items_of
 from rewards.tracing.nodes import NODES
 from rewards.tracing.provenance import NUMBERS, Entry, Origin, Record
 from rewards.tracing.state import STATE, Seen, fresh, guard_of, operand, register
@@ -38,6 +39,14 @@ def performed(
         if len(function.__self__) == 1 and not values:
             return _letter_method(record, number, function, function.__self__, named)
         return _keep(record, number, "call", function(*values, **named), (function, parts, named))
+    if len(values) == 1 and not named and is_array(values[0]):
+        name = getattr(function, "__name__", "")
+        if name in _SUMS:
+            value = function(*values)
+            items = items_of(values[0])
+            if items is not None:
+                return _keep(record, number, _SUMS[name], value, (items, None))
+            return _keep(record, number, "call", value, (function, parts, named))
     if len(values) == 1 and type(values[0]) in (list, tuple) and function is not sum:
         name = getattr(function, "__name__", "")
         if name in _SUMS:

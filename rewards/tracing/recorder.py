@@ -15,6 +15,17 @@ from types import SimpleNamespace
 from typing import Any
 
 from rewards.credits import observe
+from rewards.tracing.arrays import (
+    add_number,
+    after_change,
+    before_change,
+    draw,
+    holds_numbers,
+    into_slice,
+    is_array,
+    read_item,
+    store_number,
+)
 from rewards.tracing.nodes import FILES, NODES
 from rewards.tracing.performing import performed
 from rewards.tracing.provenance import NUMBERS, Entry, Origin, Record, shared
@@ -237,6 +248,9 @@ def _aug(record: Record, number: int, old: Any, value: Any, /) -> Any:
     node = NODES[number]
     operation, name, key = node.extra
     before = operand(record, node.kids[0], old, number, False)
+    array = is_array(old)
+    if array:
+        before = before_change(old, before)
     length = len(old) if type(old) is list else 0
     new = IN_PLACE[operation](old, value)
     origin = Origin(
@@ -244,6 +258,8 @@ def _aug(record: Record, number: int, old: Any, value: Any, /) -> Any:
     )
     if new is not old:
         register(new, origin)
+    elif array:
+        after_change(new, origin)
     elif type(new) is list:
         STATE.extended(new, length, value)
     if key is not None:
@@ -346,7 +362,9 @@ def _sub(record: Record, number: int, container: Any, key: Any, /) -> Any:
     if found is not None:
         record[number] = found
         return value
-    origin = Origin("sub", value, number, (container, key), guard_of(record, number))
+    origin = read_item(container, key, value, number) or Origin(
+        "sub", value, number, (container, key), guard_of(record, number)
+    )
     record[number] = origin
     if value is not container:
         register(value, origin)
@@ -384,6 +402,7 @@ def _into(record: Record, number: int, value: Any, /) -> Any:
     attribute = node.extra[1] if node.kind == "augslot" else node.extra
     if attribute is None:
         record["into", number] = value
+        into_slice(node, value)
     else:
         STATE.pending_slot = (value, attribute)
         if node.kind == "slot":
@@ -395,6 +414,7 @@ def _key(record: Record, number: int, key: Any, /) -> Any:
     node = NODES[number]
     container = record.pop(("into", number), None)
     if node.kind == "slot":
+        store_number(container, key, record.get(node.kids[0]))
         STATE.store_item(container, key, record.get(node.kids[0]))
     else:
         STATE.pending_slot = (container, _Item(key))
@@ -417,6 +437,9 @@ def _inc(record: Record, number: int, value: Any, /) -> Any:
         return value
     container, key = slot
     item = isinstance(key, _Item)
+    if item and holds_numbers(container):
+        add_number(record, number, container, key.key, value)
+        return value
     before = STATE.peek_item(container, key.key) if item else STATE.peek_attribute(container, key)
     origin: Origin | None = None
     if type(before.value) in NUMBERS and type(value) in NUMBERS:
@@ -496,6 +519,7 @@ def _loop(record: Record, number: int, value: Any, /) -> bool:
     element, STATE.element = STATE.element, None
     if source is not None:
         source[1] += 1
+        draw(source[0], source[1], value, number)
         STATE.bind_loop(record, node, node.extra, value, source[0], source[1], element)
     else:
         STATE.bind(record, node, node.extra, value, None)

@@ -57,6 +57,9 @@ class State:
         self.by_identity: dict[int, Origin] = {}
         self.items: dict[int, tuple[Any, list[Any]]] = {}  # list -> the origins of its items
         self.slots: dict[tuple[int, Any], tuple[Any, Origin]] = {}  # (container, key or attribute)
+        self.changed: dict[int, tuple[Any, dict[int, Origin | None] | None]] = {}  # arrays; None: given up
+        self.as_made: dict[int, tuple[Any, Any]] = {}  # an array and its numbers when its origin was noted
+        self.lost = False  # a number that nobody followed was met while a score was split
         self.lists_of_text: list[Any] = []
         self.tests: list[Origin] = []
         self.noted: dict[tuple[int, str], tuple[Node, Any]] = {}
@@ -326,6 +329,18 @@ def register(value: Any, origin: Origin) -> None:
         STATE.by_identity.setdefault(id(value), origin)
         if kind in (list, tuple) and value and type(value[0]) in (str, type(None)):
             STATE.lists_of_text.append(value)
+        elif kind.__name__ == "ndarray":
+            note_numbers(value)
+
+
+def note_numbers(array: Any) -> None:
+    """Keep the numbers of an array as they are now; what changes them unseen is noticed by them."""
+    if array.size <= MOST_COPIED:
+        STATE.as_made[id(array)] = (array, array.copy())
+
+
+MOST_COPIED = 100_000
+"""Items of an array above which it is not copied."""
 
 
 def fresh(value: Any) -> Any:

@@ -272,3 +272,30 @@ def test_import_workbench_is_quick() -> None:
     code = "import sys, workbench; print([name for name in ('numpy', 'pandas', 'pydantic') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def made(tag: str, weight: float) -> Any:
+    """A function as people make several of one kind."""
+
+    def reward(completions: list[str], **kwargs: Any) -> list[float]:
+        scores = []
+        for text in completions:
+            score = 0.0
+            if tag in text:
+                score += weight
+            if text.endswith("!"):
+                score += 0.5
+            scores.append(score)
+        return scores
+
+    return reward
+
+
+def test_a_function_that_another_made_is_explained_line_by_line() -> None:
+    [row] = workbench.explain(made("<a>", 0.25), [{"prompt": "p", "completion": "<a>!"}])
+    [explained] = row.rewards
+    assert [(credit.points, credit.condition) for credit in explained.credits] == [
+        (0.25, "tag in text"),
+        (0.5, 'text.endswith("!")'),
+    ]
+    assert explained.exact

@@ -273,11 +273,11 @@ def reward(completions, **kwargs):
     assert explanation.exact
 
 
-def test_a_function_that_lists_its_own_variables_is_left_alone_and_still_explained(tmp_path: Path) -> None:
+def test_a_function_that_lists_its_own_variables_is_left_alone_and_never_exact(tmp_path: Path) -> None:
     source = "def reward(completions, **kwargs):\n    return [float(len(locals())) for _ in completions]\n"
     explanation = explain(tmp_path, source)
-    assert explanation.exact
-    assert [credit.points for credit in explanation.credits] == [explanation.score]
+    assert (explanation.score, explanation.exact, explanation.credits) == (2.0, False, ())
+    assert explanation.notes[0].startswith("the score came by a way that is not followed")
 
 
 def test_too_many_steps_are_admitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,7 +294,7 @@ def reward(completions, **kwargs):
 """
     explanation = explain(tmp_path, source)
     assert not explanation.exact
-    assert explanation.notes == ("too many steps to follow: values were followed only at the beginning",)
+    assert "too many steps to follow: values were followed only at the beginning" in explanation.notes
     assert explanation.lines
 
 
@@ -472,3 +472,54 @@ def test_what_is_declared_as_not_deterministic_is_never_exact(tmp_path: Path) ->
     explanation = explain(tmp_path, source, 0, "incremental")
     assert (explanation.score, explanation.exact) == (0.999 + 0.001, False)
     assert len(explanation.credits) == 4
+
+
+# ------------------------------------------------------------------------------- functions that functions made
+
+PACKAGE = """
+def bonus(text):
+    return 0.25 if "<answer>" in text else 0.0
+
+
+def make(weight):
+    def helper(text):
+        return weight if "<think>" in text else 0.0
+
+    def made(completions, **kwargs):
+        return [bonus(c[0]["content"]) + helper(c[0]["content"]) for c in completions]
+
+    return made
+
+
+class Tag:
+    def __init__(self, tag):
+        self.tag = tag
+
+    def __call__(self, completions, **kwargs):
+        return [1.0 if self.tag in c[0]["content"] else 0.0 for c in completions]
+"""
+
+
+def test_what_a_package_makes_is_explained_from_its_own_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "site-packages" / "made_elsewhere"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(PACKAGE)
+    monkeypatch.syspath_prepend(str(package.parent))
+    source = "from made_elsewhere import Tag, make\nclosure = make(0.5)\ntag = Tag('<think>')\n"
+    made = explain(tmp_path, source, name="closure")
+    assert [(credit.points, credit.condition) for credit in made.credits] == [
+        (0.25, '"<answer>" in text'),
+        (0.5, '"<think>" in text'),
+    ]
+    [tag] = explain(tmp_path, source, name="tag").credits
+    assert (tag.points, tag.condition, tag.place) == (1.0, 'self.tag in c[0]["content"]', "__init__.py:21")
+    assert made.exact
+
+
+def test_what_no_code_explains_is_never_exact(tmp_path: Path) -> None:
+    code = "def reward(completions, **_):\n    return len(completions) * [0.5]\n"
+    source = f"space = {{}}\nexec({code!r}, space)\nreward = space['reward']\n"
+    explanation = explain(tmp_path, source)
+    assert (explanation.score, explanation.exact, explanation.credits) == (0.5, False, ())
