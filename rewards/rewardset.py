@@ -23,6 +23,7 @@ from rewards.contract import (
     class_call,
     describe_exception,
     keywords_for,
+    reads_completion_ids,
     signature,
     trl_name,
     unwrap,
@@ -64,7 +65,8 @@ class RewardDescription:
 
     `file` and `line` say where it is defined (None where Python cannot tell); `trl_name` is the name TRL
     would log; `code` maps each file it uses to a digest; `fingerprint` covers code and declaration; `wished` is
-    the name its mark asks for where another reward has that name already, else "".
+    the name its mark asks for where another reward has that name already, else ""; `reads_token_ids` says that its
+    code names `completion_ids`.
     """
 
     entry: RewardEntry
@@ -76,6 +78,7 @@ class RewardDescription:
     fingerprint: str
     declared: tuple[str, ...] = ()
     wished: str = ""
+    reads_token_ids: bool = False
 
     @property
     def name(self) -> str:
@@ -367,6 +370,7 @@ class RewardSet:
             fingerprint=digest([name, stated, code]),
             declared=self.declared[index] if self.declared else (),
             wished=self.wished[index] if self.wished else "",
+            reads_token_ids=reads_completion_ids(function),
         )
 
 

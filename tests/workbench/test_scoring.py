@@ -120,3 +120,22 @@ def test_a_failing_reward_leaves_the_others_alone(project: Path) -> None:
     table = score(project / "rewards.py", arithmetic(project), only=["layout", "broken"])
     assert (table.status[:, 1] == Status.RAISED).all()
     assert table.totals.tolist() == [0.5, 0.0, 0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("code", "noted"),
+    [
+        ("[float(len(ids)) for ids in kwargs['completion_ids']]", True),
+        ("[float(len(ids)) for ids in kwargs.get('completion_ids')]", True),
+        ("[float(len(text)) for text in completions]", False),
+    ],
+)
+def test_bytes_that_stand_in_for_tokens_are_told_however_they_are_read(
+    tmp_path: Path, code: str, noted: bool
+) -> None:
+    (tmp_path / "rewards.py").write_text(f"def long(completions, **kwargs):\n    return {code}\n")
+    notes = score(tmp_path / "rewards.py", arithmetic(tmp_path)).notes
+    assert (
+        any("reward 'long' reads completion_ids, but no tokenizer is known" in note for note in notes)
+        == noted
+    )
