@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from rewards.contract import Status
 from workbench.checks.check import RewardCheck, number
 from workbench.checks.finding import Cost, Finding
-from workbench.checks.robustness.hostile import hostile_texts
+from workbench.checks.robustness.hostile import strange_texts
 from workbench.checks.robustness.slow_rows import row_seconds
 from workbench.checks.steadiness import differ, plain_scores
 from workbench.checks.subject import RewardSubject
@@ -70,7 +70,7 @@ class BadRow(RewardCheck):
         hostile = []
         if row_seconds(subject) < QUICK_PACE_S:
             hostile = [
-                item.text for item in hostile_texts(subject.text(row), subject.task.tags) if item.likely
+                item.text for item in strange_texts(subject.text(row), subject.task.tags) if item.likely
             ]
         return [*plain, *hostile][: subject.affordable(0.5)]
 

@@ -7,6 +7,7 @@ without content are not. (Lone surrogates are among the odd completions of RW110
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,8 +25,40 @@ class Hostile:
     likely: bool = True
 
 
-def hostile_texts(sample: str, tags: tuple[str, ...]) -> list[Hostile]:
-    """Small and middling texts, some of them made of a sample; `tags` are the names of the tags it uses."""
+NUMBERS = (
+    ("9" * 5_000, "a number of 5,000 digits"),
+    ("1e999999999", "a number with a billion digits, written short"),
+    ("9^{9^{9^{9}}}", "a tower of powers"),
+    ("9**9**9**9", "a tower of powers in Python's notation"),
+    ("10000000!", "the factorial of ten million"),
+    ("٣", "a digit of another script"),
+)
+"""Answers that are short to write and long to compute, or that `int` and `float` read in their own way."""
+
+Write = Callable[[str], str]
+"""Puts an answer into the place of a sample's answer."""
+
+
+def answers(write: Write | None) -> list[Hostile]:
+    """The numbers as answers: in the place of a right sample's, else in a tag and a box."""
+    writes: list[Write] = (
+        [write] if write is not None else [lambda a: f"<answer>{a}</answer>", lambda a: f"\\boxed{{{a}}}"]
+    )
+    return [Hostile(put(number), f"{what} as the answer") for number, what in NUMBERS for put in writes]
+
+
+def hostile_texts(sample: str, tags: tuple[str, ...], write: Write | None = None) -> list[Hostile]:
+    """Everything: `answers`, then `strange_texts`."""
+    return [*answers(write), *strange_texts(sample, tags)]
+
+
+def strange_texts(sample: str, tags: tuple[str, ...]) -> list[Hostile]:
+    """Small and middling texts that are quickly looked at, some of them made of a sample.
+
+    Args:
+        sample: a completion of the samples.
+        tags: names of the tags it uses.
+    """
     opened = "".join(f"<{tag}>" for tag in tags) or "<answer>"
     middle = len(sample) // 2
     return [
@@ -42,7 +75,6 @@ def hostile_texts(sample: str, tags: tuple[str, ...]) -> list[Hostile]:
         Hostile("\u2028\u2029\x85\x0b\x0c", "line ends of other kinds"),
         Hostile("٣٤٥ ੪੨ ²³ Ⅷ ½", "digits of other scripts"),
         Hostile("9" * 5_000, "a number of 5,000 digits"),
-        Hostile(sample.replace("4", "9" * 5_000) if "4" in sample else "1e" + "9" * 400, "a number far too large"),
         Hostile("1e400", "a number beyond every float"),
         Hostile(opened * DEEP, f"tags opened {DEEP:,} times"),
         Hostile("{" * DEEP, f"{DEEP:,} opened braces"),
@@ -77,4 +109,4 @@ def odd_messages() -> list[tuple[Any, str]]:
     ]
 
 
-__all__ = ["Hostile", "hostile_texts", "large_texts", "odd_messages"]
+__all__ = ["Hostile", "hostile_texts", "large_texts", "odd_messages", "strange_texts"]

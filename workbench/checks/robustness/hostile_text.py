@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ from rewards.contract import Batch, CallResult, Status
 from rewards.errors import WorkerDied, WorkerTimeout
 from workbench.checks.check import RewardCheck
 from workbench.checks.finding import Cost, Finding, Severity
-from workbench.checks.robustness.hostile import hostile_texts, large_texts, odd_messages
+from workbench.checks.robustness.hostile import Write, hostile_texts, large_texts, odd_messages
 from workbench.checks.robustness.slow_rows import row_seconds
 from workbench.checks.subject import RewardSubject, reason_of
 
@@ -38,8 +39,9 @@ class HostileText(RewardCheck):
 
     In a long run a policy writes everything: control characters, three thousand opened braces (a loop), numbers with
     thousands of digits, 200,000 characters. One exception ends the run. Each text is tried in a process that can be
-    ended. What a model can really write is an error, with the shortest part of the text that still shows it; what it
-    cannot (content None, no message at all, two megabytes) is one note, because logs and other tools do hold such rows.
+    ended. What a model can really write is an error (a warning where it is slow and comes back), with the shortest
+    part of the text that still shows it; what it cannot (content None, no message at all, two megabytes) is one note,
+    because logs and other tools do hold such rows.
 
     Example:
         value = json.loads(text)        # RecursionError on 3,000 opened brackets, which `except ValueError` lets pass
@@ -66,22 +68,26 @@ class HostileText(RewardCheck):
             cause = _cause(subject, tried)
             if cause is None or cause in seen:
                 continue
-            if tried.status == Status.TIMEOUT and not _hangs_again(subject, row, tried):
-                continue
+            level: Severity = "error" if tried.likely else "info"
+            if tried.status == Status.TIMEOUT:
+                seconds = _processor_seconds(subject, row, tried)
+                if seconds < 0.95 * min(PATIENCE_S, subject.patience_s):
+                    continue  # a busy machine, no hang
+                level = "warning" if seconds < longest(subject) and tried.likely else level
             if tried.likely:
                 seen.add(cause)
-                yield self._tell(subject, row, tried, cause)
+                yield self._tell(subject, row, tried, cause, level)
             else:
                 unlikely.append((tried, cause))
         if unlikely:
             tried = unlikely[0][0]
             others = list(dict.fromkeys(item.what for item, _ in unlikely[1:]))
-            yield self._tell(subject, row, tried, "unlikely", others)
+            yield self._tell(subject, row, tried, "unlikely", "info", others)
 
     def _all(self, subject: RewardSubject, row: int) -> Iterable[_Tried]:
         """What was tried, likely texts first and shorter ones first."""
         sample = subject.text(row)
-        items = hostile_texts(sample, subject.task.tags)
+        items = hostile_texts(sample, subject.task.tags, writer(subject, row))
         items = items[: max(3, subject.affordable(0.4))]
         if row_seconds(subject) < LARGE_PACE_S and not subject.options.quick:
             items += large_texts(sample)
@@ -100,7 +106,13 @@ class HostileText(RewardCheck):
         return sorted(tried, key=lambda item: (not item.likely, len(item.text or "")))
 
     def _tell(
-        self, subject: RewardSubject, row: int, tried: _Tried, cause: str, others: Sequence[str] = ()
+        self,
+        subject: RewardSubject,
+        row: int,
+        tried: _Tried,
+        cause: str,
+        level: Severity,
+        others: Sequence[str] = (),
     ) -> Finding:
         completion, error = tried.completion, tried.error
         if tried.status == Status.RAISED and tried.text:
@@ -110,7 +122,6 @@ class HostileText(RewardCheck):
             if small is not None and small["error"] and len(small["text"]) < len(tried.text):
                 completion, error = subject.shaped(small["text"]), small["error"]
         line = subject.source.line_of(error)
-        level: Severity = "error" if tried.likely else "info"
         unlikely = "" if tried.likely else ", which no model writes, but logs hold"
         unlikely += f"; so it does on {' and on '.join(others)}" if others else ""
         return self.finding(
@@ -137,10 +148,10 @@ def call(subject: RewardSubject, row: int, completions: Sequence[Any]) -> CallRe
     return subject.bench.call(subject.name, batch, timeout_s=min(subject.patience_s, PATIENCE_S))
 
 
-def _hangs_again(subject: RewardSubject, row: int, tried: _Tried) -> bool:
-    """Whether it takes the processor that long, too: on a busy machine much takes two seconds."""
+def _processor_seconds(subject: RewardSubject, row: int, tried: _Tried) -> float:
+    """Seconds of a processor it takes, at most as many as a completion may have; infinite where it had to be killed."""
     if tried.text is None:
-        return True
+        return math.inf
     try:
         times: list[float] = subject.bench.probe(
             "workbench.checks.robustness.measuring:times_of",
@@ -149,11 +160,23 @@ def _hangs_again(subject: RewardSubject, row: int, tried: _Tried) -> bool:
             row=row,
             texts=[tried.text],
             chat=subject.chat,
-            limit=PATIENCE_S,
+            limit=longest(subject),
         )
     except (WorkerTimeout, WorkerDied):
-        return True
-    return times[0] >= 0.95 * PATIENCE_S
+        return math.inf
+    return times[0]
+
+
+def longest(subject: RewardSubject) -> float:
+    """Processor seconds after which a text is taken to hang."""
+    return max(subject.patience_s, PATIENCE_S)
+
+
+def writer(subject: RewardSubject, row: int) -> Write | None:
+    """What puts an answer into the place of the row's own; None where that place is not known."""
+    slots = [case.slot for case in subject.task.cases if case.slot is not None and case.row == row]
+    slots = slots or [case.slot for case in subject.task.cases if case.slot is not None]
+    return slots[0].write if slots else None
 
 
 def _outcome(result: CallResult, place: int) -> tuple[Status, str]:

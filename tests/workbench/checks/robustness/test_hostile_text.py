@@ -2,6 +2,8 @@
 
 import pytest
 
+from workbench.checks.robustness import hostile_text
+
 DEEP = """
 import json
 def reward(completions, **kwargs):
@@ -44,7 +46,8 @@ def test_one_mistake_met_by_odd_and_hostile_texts_is_one_finding(check):
     assert [finding.check for finding in errors] == ["RW110"]
 
 
-def test_hang_on_hostile_text_is_found_and_the_rest_is_tried(check):
+def test_hang_on_hostile_text_is_found_and_the_rest_is_tried(check, monkeypatch):
+    monkeypatch.setattr(hostile_text, "PATIENCE_S", 0.5)
     source = """
     def reward(completions, **kwargs):
         for c in completions:
@@ -88,3 +91,21 @@ def test_reward_that_compares_on_purpose_is_left_alone(check):
         return [float(n == max(lengths)) for n in lengths]
     """
     assert check(source, "RW506", declare='scope = "group"') == []
+
+
+def test_answer_that_is_short_to_write_and_long_to_compute_is_tried(check, monkeypatch):
+    monkeypatch.setattr(hostile_text, "PATIENCE_S", 0.5)
+    source = """
+    from fractions import Fraction
+    def reward(completions, answer, **kwargs):
+        scores = []
+        for c, a in zip(completions, answer):
+            said = c[-1]["content"].rpartition("<answer>")[2].partition("<")[0]
+            try:
+                scores.append(float(Fraction(said) == Fraction(a)))
+            except (ValueError, ZeroDivisionError):
+                scores.append(0.0)
+        return scores
+    """
+    [finding] = [f for f in check(source, "RW501", declare="timeout_s = 0.5") if f.severity == "error"]
+    assert "1e999999999</answer>" in finding.evidence.completion[0]["content"]
