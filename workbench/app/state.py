@@ -7,6 +7,7 @@ from typing import Any
 from workbench.app.desk import Desk
 from workbench.app.drafts import digest
 from workbench.app.pages import check, compare
+from workbench.app.shown import Shown
 from workbench.app.view.rows import chips
 from workbench.app.view.tiles import tiles
 
@@ -60,11 +61,20 @@ def _state(desk: Desk) -> dict[str, Any]:
             "seconds": round(shown.seconds, 4),
             "columns": [column.to_json() for column in board.columns],
             "total": list(board.total_bounds),
-            "tiles": tiles(board),
-            "chips": chips(board),
+            **_of_board(shown),
             "aggregation": board.aggregation,
             "scale": board.scale_rewards,
             "weighing": desk.weighing.to_json(),
             "printed": board.printed[-MAX_PRINTED:],
         }
     return state
+
+
+def _of_board(shown: Shown) -> dict[str, Any]:
+    """Tiles and chips, counted once an edition: whoever waits is told of every step of a check or comparison."""
+    kept = shown.kept.get("state")
+    if kept is None or kept[0] != shown.edition:
+        kept = shown.edition, {"tiles": tiles(shown.board), "chips": chips(shown.board)}
+        shown.kept["state"] = kept
+    found: dict[str, Any] = kept[1]
+    return found

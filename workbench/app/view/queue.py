@@ -27,6 +27,9 @@ AGAIN = 0.75
 BEST = 0.05
 """Share of the rows that count as best paid."""
 
+CONSIDERED = 1_000
+"""Rows that are ranked; nobody labels more in one go, and the next label ranks them anew."""
+
 DECIDED = ("right", "wrong", "hack")
 
 
@@ -40,7 +43,7 @@ class Candidate:
 
 
 def candidates(board: Board) -> list[Candidate]:
-    """The unlabelled rows, those first whose label tells most."""
+    """The unlabelled rows whose label tells most, up to `CONSIDERED` of them, the best first."""
     free = np.array([label is None for label in board.labels], dtype=bool)
     if not free.any():
         return []
@@ -48,7 +51,7 @@ def candidates(board: Board) -> list[Candidate]:
     worth = np.array([values for values, _ in parts])
     chosen = worth.argmax(axis=0)
     rows = np.flatnonzero(free)
-    rows = rows[np.argsort(-worth.max(axis=0)[rows], kind="stable")]
+    rows = rows[np.argsort(-worth.max(axis=0)[rows], kind="stable")][:CONSIDERED]
     seen: dict[str, int] = {}
     found = []
     for row in rows.tolist():
@@ -60,11 +63,12 @@ def candidates(board: Board) -> list[Candidate]:
 
 def queue_view(board: Board, skipped: Collection[int]) -> dict[str, Any]:
     """JSON of the queue: the next rows in full, how many are left, the AUC of every reward so far."""
-    left = candidates(board)
-    waiting = [candidate for candidate in left if candidate.row not in skipped] or left
+    best = candidates(board)
+    waiting = [candidate for candidate in best if candidate.row not in skipped] or best
+    left = list(board.labels).count(None)
     return {
-        "left": len(left),
-        "labelled": sum(label is not None for label in board.labels),
+        "left": left,
+        "labelled": len(board) - left,
         "rows": len(board),
         "next": [{**row_detail(board, each.row), "why": each.why} for each in waiting[:NEXT]],
         "separation": [
