@@ -197,6 +197,7 @@ class Scoring:
         self._modes = {"aggregation": aggregation, "scale_rewards": scale_rewards}
         self._call_all = call_all
         self._record, self._printed = record, printed
+        self._noted: set[str] = set()
         self._deadlines = DeadlineWatch(self.names, warn)
         self._share = failure_share
         self._recent: deque[str | None] = deque(maxlen=failure_window)
@@ -272,10 +273,15 @@ class Scoring:
         """The batch with what every reward gave, failing rows blanked, totals and advantages computed."""
         scores, errors = self._read_scores(results, len(batch))
         extra: dict[str, list[Any]] = {}
-        for result in results:
+        for name, result in zip(self.names, results, strict=True):
             extra.update(result.extra)
             if result.printed:
                 self._printed(result.printed)
+            if (
+                result.notes and name not in self._noted
+            ):  # once a reward: it would come with every failing row
+                self._noted.add(name)
+                self._printed("".join(f"reward '{name}': {note}\n" for note in result.notes))
         return ScoredBatch(
             step=step,
             split=split,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,16 @@ def bound(function: Callable[..., Any], name: str = "", **entry: Any) -> Given:
 
 def length(completions: list[str], **kwargs: Any) -> list[float]:
     return [float(len(text)) for text in completions]
+
+
+def test_that_rows_were_scored_without_one_that_failed_is_told_once() -> None:
+    call = Call(bound(raises_on_ccc))
+    note = "1 of 4 rows failed, and the others were scored in a call without it"
+    batch = Batch(["p"] * 4, TEXTS, groups=["g"] * 4)
+    for _ in range(2):
+        result = replace(failed_result(4, Status.RAISED, "no"), notes=(note,))
+        call.scoring.read(batch, [result], step=1, split="train")
+    assert call.printed == [f"reward 'raises_on_ccc': {note}\n"]
 
 
 def raises_on_ccc(completions: list[str], **kwargs: Any) -> list[float]:
