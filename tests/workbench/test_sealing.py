@@ -10,6 +10,7 @@ import pytest
 from rewards.errors import SealError
 from rewards.running import Runner
 from rewards.seal import SealedCheck, read_seal
+from workbench.baseline import against, read_baseline
 from workbench.checks.report import Report
 from workbench.checks.runner import options_of, run_checks
 from workbench.samples import Samples, read_samples
@@ -83,6 +84,15 @@ def test_code_that_changed_since_it_was_checked_is_not_sealed(tmp_path, samples,
         seal_report(report, samples)
     (tmp_path / "rewards.py").write_text(SOUND)
     assert seal_report(report, samples).exists()
+
+
+def test_what_only_a_baseline_accepts_is_not_sealed(tmp_path, samples, runner):
+    report = checked(tmp_path, RAISES, samples, runner)
+    (tmp_path / "b.json").write_text(json.dumps(report.to_json()))
+    known = against(report, read_baseline(tmp_path / "b.json"))
+    assert known.verdict == "pass"
+    with pytest.raises(SealError, match="not sealed: 1 finding"):
+        seal_report(known, samples)
 
 
 def test_nothing_is_sealed_without_samples(tmp_path, runner):

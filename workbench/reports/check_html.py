@@ -132,15 +132,28 @@ def _of_reward(report: Report, name: str, findings: Sequence[Finding]) -> str:
     if name != SET:
         entry = report.description.reward(name).entry
         about = f" <small>{_text(entry.kind + ', ' if entry.kind else '')}weight {entry.weight:g}</small>"
-    body = "".join(_finding(report, finding) for finding in findings) or "<p class=fine>Nothing found.</p>"
+    first = _first_of_matter(report)
+    body = (
+        "".join(_finding(report, finding, open=id(finding) in first) for finding in findings)
+        or "<p class=fine>Nothing found.</p>"
+    )
     return _section(name, "", body, about)
 
 
-def _finding(report: Report, finding: Finding) -> str:
+def _first_of_matter(report: Report) -> set[int]:
+    """Findings to show at once: what fails or warns; the same matter in a further reward is folded."""
+    first: dict[tuple[str, str, str], int] = {}
+    for finding in [*(finding for reward in report.rewards for finding in reward.findings), *report.findings]:
+        if not finding.accepted and finding.severity != "info":
+            first.setdefault((finding.check, finding.cause, finding.advice), id(finding))
+    return set(first.values())
+
+
+def _finding(report: Report, finding: Finding, *, open: bool) -> str:
     level = "waived" if finding.waived is not None else "known" if finding.known else finding.severity
     count = f"<small>{finding.count} samples</small>" if finding.count > 1 else ""
     reason = f"<p class=reason>Waived: {_text(finding.waived)}</p>" if finding.waived is not None else ""
-    shown = "" if finding.accepted or finding.severity == "info" else " open"
+    shown = " open" if open else ""
     return (
         f"<details class=finding{shown}><summary><b class='level {level}'>{level}</b> "
         f"<b>{finding.check} {_text(finding.name)}</b>{count}<p>{_text(finding.message)}</p></summary>"
@@ -178,7 +191,11 @@ def _plain(value: Any) -> str:
     if isinstance(value, list) and all(isinstance(message, Mapping) for message in value):
         if len(value) == 1 and isinstance(value[0].get("content"), str):
             return str(value[0]["content"])
-        return "\n".join(f"[{message.get('role')}] {message.get('content')}" for message in value)
+        calls = [" with a tool call" if message.get("tool_calls") else "" for message in value]
+        return "\n".join(
+            f"[{message.get('role')}{call}] {message.get('content')}"
+            for message, call in zip(value, calls, strict=True)
+        )
     return str(value)
 
 

@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -52,6 +53,16 @@ def test_text_of_models_is_escaped_and_can_be_encoded(full_report):
     page.encode("utf-8")
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)" in page
+
+
+def test_the_same_matter_in_a_further_reward_is_folded(full_report):
+    [failing] = full_report.rewards[0].findings
+    again = replace(full_report.rewards[2], findings=(replace(failing, reward="same"),))
+    report = replace(full_report, rewards=(*full_report.rewards[:2], again))
+    assert check_html(report).count("<details class=finding open>") == check_html(full_report).count(
+        "<details class=finding open>"
+    )
+    assert check_html(report).count("RW110 raises</b>") == 2
 
 
 def test_numbers_that_compare_have_bars(full_report):
