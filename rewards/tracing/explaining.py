@@ -168,7 +168,7 @@ class Explainer:
         """
         together = tuple(rows) if rows is not None else tuple(range(len(batch)))
         entry = self.plain.entry(name)
-        concerned = tuple(together[at] for at in rows_concerned(entry.when, batch.rows(together)))
+        concerned = self._concerned(entry.when, batch, together)
         if row not in concerned:
             return _abstained(name, entry.when)
         at = concerned.index(row)
@@ -186,13 +186,17 @@ class Explainer:
         """The ordinary call that the explanations of these rows are compared with; made once."""
         together = tuple(rows) if rows is not None else tuple(range(len(batch)))
 
-        def scored(part: Batch) -> CallResult:
-            return self._scores(
-                name, batch, tuple(together[at] for at in rows_concerned(when, batch.rows(together)))
-            )
-
         when = self.plain.entry(name).when
-        return call_where(when, batch.rows(together), scored)
+        concerned = self._concerned(when, batch, together)
+        if len(concerned) == len(together):
+            return self._scores(name, batch, together)
+        return call_where(when, batch.rows(together), lambda _: self._scores(name, batch, concerned))
+
+    def _concerned(self, when: Mapping[str, Any], batch: Batch, together: tuple[int, ...]) -> tuple[int, ...]:
+        """The rows a reward is called with."""
+        if not when:
+            return together
+        return tuple(together[at] for at in rows_concerned(when, batch.rows(together)))
 
     def _inside(self, name: str, batch: Batch, together: tuple[int, ...]) -> Run:
         """The recorded call with all rows; kept, because the next row will ask for it again."""
