@@ -126,7 +126,7 @@ def test_a_file_that_does_not_load_fails_its_items_with_a_sentence(project, pyte
 
 
 def test_a_reward_that_hangs_is_ended_and_the_others_are_checked(project, pytester):
-    hanging = REWARDS.replace('print(completion)', 'while True: pass')
+    hanging = REWARDS.replace("print(completion)", "while True: pass")
     (project / "rewards.py").write_text(hanging)
     manifest = (project / "rewardset.toml").read_text()
     (project / "rewardset.toml").write_text(manifest.replace("range = [0.0, 0.5]", "timeout_s = 0.3"))
