@@ -14,6 +14,9 @@ import signal
 import sys
 from collections.abc import Iterator
 
+END = signal.SIGUSR1
+"""Tells the guard to end the template, whatever state that is in."""
+
 PDEATHSIG = 1
 SUBREAPER = 36
 
@@ -34,8 +37,14 @@ def leave_a_guard(control: int) -> int:
         A descriptor that becomes readable when the guard is gone.
     """
     gone, held = os.pipe()
+    with contextlib.suppress(OSError):
+        os.setsid()
     process_control(SUBREAPER, 1)
-    for number in (signal.SIGINT, signal.SIGHUP):
+    for number in (
+        signal.SIGINT,
+        signal.SIGTERM,
+        signal.SIGHUP,
+    ):  # meant for the parent, who may have work to end
         signal.signal(number, signal.SIG_IGN)
     template = os.fork()
     if template == 0:
@@ -51,14 +60,14 @@ def leave_a_guard(control: int) -> int:
 
 
 def _guard(template: int) -> int:
-    """Bury the template and all that comes after it; its exit code. SIGTERM ends it."""
+    """Bury the template and all that comes after it; its exit code. `END` ends it."""
 
     def end_it(*_: object) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(template, signal.SIGKILL)
 
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    signal.signal(signal.SIGTERM, end_it)
+    signal.signal(END, end_it)
     while True:
         pid, status = os.waitpid(-1, 0)
         if pid == template:

@@ -6,11 +6,11 @@ import contextlib
 import itertools
 import math
 import os
-import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +22,7 @@ from rewards.errors import (
     WorkerError,
 )
 from rewards.rewardset import SetDescription
+from rewards.running.guard import END
 from rewards.running.wire import decode_answer, receive_bytes, send_object
 from rewards.running.worker import Worker, code_version
 
@@ -33,6 +34,9 @@ LOAD_TIMEOUT_VARIABLE = "REWARD_WORKBENCH_LOAD_TIMEOUT_S"
 
 TEMPLATE_TIMEOUT_S = 60.0
 """Seconds the template may take to answer; one that does not is replaced."""
+
+CLOSE_S = 10.0
+"""Seconds the template may take to end once it is told to."""
 
 WARM_WORKERS = 2
 """Processes a runner keeps for rewards that load a model."""
@@ -131,22 +135,32 @@ class Runner:
                 self._control = None
             if self._process is not None:
                 try:
-                    self._process.wait(10)
+                    self._process.wait(CLOSE_S)
                 except subprocess.TimeoutExpired:
                     self._end_template()
                     self._process.wait()
                 self._process = None
             if self._forked is not None:
-                with contextlib.suppress(ChildProcessError):
-                    os.waitpid(self._forked, 0)
+                self._bury_forked(self._forked)
                 self._forked = None
+
+    def _bury_forked(self, guard: int) -> None:
+        """Wait for the guard of a forked template, which is told to end it where that takes long."""
+        with contextlib.suppress(ChildProcessError):
+            end = time.monotonic() + CLOSE_S
+            while os.waitpid(guard, os.WNOHANG) == (0, 0):
+                if time.monotonic() > end:
+                    self._end_template()
+                    os.waitpid(guard, 0)
+                    return
+                time.sleep(0.001)
 
     def _end_template(self) -> None:
         """Have the template's guard end it, and all that came of it, whatever state it is in."""
         guard = self._process.pid if self._process is not None else self._forked
         if guard is not None:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(guard, signal.SIGTERM)
+                os.kill(guard, END)
 
     def _ask(self, message: dict[str, Any], fds: list[int] | None = None, *, answered: bool = True) -> Any:
         with self._lock:

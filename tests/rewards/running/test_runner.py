@@ -16,6 +16,7 @@ import pytest
 from rewards.contract import Batch, Status
 from rewards.errors import LoadError, TargetError, UsageError, WorkerDied, WorkerError, WorkerTimeout
 from rewards.running import Runner
+from rewards.running import runner as runner_module
 
 FILE = """
 import os, sys, time
@@ -230,6 +231,7 @@ SCRIPT = """
 import sys, time
 from rewards.contract import Batch
 from rewards.running import Runner
+from rewards.running import runner as runner_module
 if __name__ == "__main__":
     runner = Runner(spawn=sys.argv[2] == "spawn")
     worker = runner.worker(sys.argv[1], Batch(["p"] * 20, [str(row) for row in range(20)]))
@@ -318,7 +320,9 @@ def parent(completions, **_):
 
 @pytest.mark.parametrize("spawn", [False, True])
 @pytest.mark.parametrize("killed", ["template", "guard", "stopped"])
-def test_what_workers_started_ends_with_the_template(tmp_path: Path, spawn: bool, killed: str) -> None:
+def test_what_workers_started_ends_with_the_template(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spawn: bool, killed: str
+) -> None:
     (tmp_path / "leaves.py").write_text(LEAVES)
     with Runner(spawn=spawn) as runner, runner.worker(tmp_path / "leaves.py", ROWS) as worker:
         sleeper = int(worker.call("sleeps", rows=[0]).scores[0])
@@ -327,8 +331,10 @@ def test_what_workers_started_ends_with_the_template(tmp_path: Path, spawn: bool
         assert guard is not None
         assert Path(f"/proc/{sleeper}").exists()
         if killed == "stopped":
+            monkeypatch.setattr(runner_module, "CLOSE_S", 0.2)
+            os.kill(guard, signal.SIGTERM)  # as from a system that tells every process to end
             os.kill(template, signal.SIGSTOP)
-            runner._end_template()
+            runner.close()
         else:
             os.kill(template if killed == "template" else guard, signal.SIGKILL)
         for _ in range(500):
