@@ -98,8 +98,20 @@ def _title(reward: RewardExplanation, weight: float, most: float | None = None) 
     else:
         title.append(f"  {'failed' if reward.error else reward.score or 'no opinion'}", style="bold yellow")
     if isinstance(reward.score, float) and not reward.exact:
-        title.append("  the credits below do not explain all of it", style="yellow")
+        some = "the credits below do not explain all of it"
+        title.append(f"  {some if reward.credits else 'its parts are not known'}", style="yellow")
     return title
+
+
+def _ran(reward: RewardExplanation) -> str:
+    """The lines that ran, neighbours as a range."""
+    ranges: list[list[int]] = []
+    for one in reward.lines:
+        if ranges and one.line == ranges[-1][-1] + 1:
+            ranges[-1][1:] = [one.line]
+        else:
+            ranges.append([one.line])
+    return ", ".join("-".join(map(str, each)) for each in ranges)
 
 
 def _table(reward: RewardExplanation) -> list[Table]:
@@ -153,6 +165,8 @@ def _remarks(reward: RewardExplanation) -> list[Text]:
     from rich.text import Text
 
     remarks = [Text(f"  {visible(reward.error)}", style="yellow")] if reward.error else []
+    if reward.lines and not reward.credits and not reward.exact:
+        remarks.append(Text(f"  lines that ran: {_ran(reward)}"))
     return remarks + [Text(f"  note: {note}", style="dim italic") for note in reward.notes]
 
 

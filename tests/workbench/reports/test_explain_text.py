@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rewards.tracing.explanation import Credit, RewardExplanation
+from rewards.tracing.explanation import Credit, Line, RewardExplanation
 from workbench.explanation import RowExplanation
 from workbench.reports.explain_text import marked, number, to_text, visible
 
@@ -53,6 +53,14 @@ def test_what_is_not_exact_or_failed_is_said() -> None:
     assert "TypeError: no (r.py:3)" in text
     assert "the credits below do not explain all of it" in text
     assert "note: of another call" in text
+
+
+def test_the_lines_that_ran_stand_where_the_parts_are_not_known() -> None:
+    ran = tuple(Line(line, 1, {}) for line in (3, 4, 5, 9))
+    lost = RewardExplanation("sum", 0.5, (), ran, False)
+    text = to_text(RowExplanation(0, "0", "g", "x", (lost,), (1.0,)))
+    assert "its parts are not known" in text
+    assert "lines that ran: 3-5, 9" in text
 
 
 def test_numbers_are_short() -> None:
