@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import shlex
 import shutil
 import sys
@@ -24,6 +25,7 @@ from rewards.errors import UsageError
 from trainer.environment import describe_environment
 from trainer.job import Job, Request
 from trainer.loading import fingerprint_weights
+from trainer.reproduction import write_reproduction
 from trainer.rundir import RunDir, Stage, read_json, strict_json, write_json
 from trainer.settings import Settings
 
@@ -153,6 +155,13 @@ def _fill(run: RunDir, final: Path, jobs: Sequence[Job], facts: RunFacts) -> Non
         "base_fingerprint": fingerprint_weights(facts.model_path),  # the merge is refused on any other base
     }
     write_json(run.path / "environment.json", environment)
+    write_reproduction(
+        run.path,
+        python=platform.python_version(),
+        fingerprint=facts.fingerprint,
+        sealed=facts.sealed,
+        threads=facts.threads,
+    )
     run.write_stages([Stage(one.stage, tuple(one.rewards), one.plan.max_steps) for one in jobs])
     run.holdout_path.write_text(
         "".join(strict_json(row) + "\n" for row in job.data.holdout), encoding="utf-8"
