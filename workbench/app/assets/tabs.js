@@ -53,7 +53,7 @@
 
   RW.startTabs = () => {
     $('rw-tabs').replaceChildren(...pages.map((page) => el('button', {
-      type: 'button', role: 'tab', id: `rw-tab-${page.name}`, class: 'rw-tab', tabindex: -1, 'aria-selected': 'false', onclick: () => RW.showPage(page.name),
+      type: 'button', role: 'tab', id: `rw-tab-${page.name}`, class: 'rw-tab', tabindex: -1, 'aria-selected': 'false', 'aria-controls': page.name === 'write' ? 'rw-main' : `rw-page-${page.name}`, onclick: () => RW.showPage(page.name),
     }, page.title, el('em', { 'aria-hidden': 'true' }))));
     $('rw-tabs').addEventListener('keydown', (event) => {
       const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
