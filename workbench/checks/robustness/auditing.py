@@ -19,6 +19,9 @@ from typing import Any
 from rewards.contract import call
 from workbench.checks.observing import batch_of, reward_named
 
+INSTALLED = f"{os.sep}site-packages{os.sep}"
+"""Marks installed packages, which may stand in an environment below the project."""
+
 _listeners: list[Callable[[str, tuple[Any, ...]], None]] = []
 _installed: list[bool] = []
 
@@ -94,11 +97,16 @@ def executed(
     return found
 
 
+def is_local(file: str, root: str) -> bool:
+    """Whether a file is the user's own: below the target's folder, and not installed there."""
+    return file.startswith(root.rstrip(os.sep) + os.sep) and INSTALLED not in file
+
+
 def _line(root: str) -> int | None:
     """The line of the innermost frame in the user's own files."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if frame.f_code.co_filename.startswith(root + os.sep):
+        if is_local(frame.f_code.co_filename, root):
             return frame.f_lineno
         frame = frame.f_back
     return None
@@ -143,7 +151,7 @@ def memory_kept(context: Any, *, reward: str, rows: list[int], rounds: int, chat
         gc.collect()
 
     once(0)
-    tracemalloc.start(8)
+    tracemalloc.start(3)
     try:
         once(1)
         kept: list[int] = []
@@ -157,14 +165,14 @@ def memory_kept(context: Any, *, reward: str, rows: list[int], rounds: int, chat
         after = tracemalloc.take_snapshot()
     finally:
         tracemalloc.stop()
-    root = str(context.rewardset.root) + os.sep
+    root = str(context.rewardset.root)
     line = None
     for difference in after.compare_to(before, "traceback")[:20]:
-        own = [frame.lineno for frame in difference.traceback if frame.filename.startswith(root)]
+        own = [frame.lineno for frame in difference.traceback if is_local(frame.filename, root)]
         if own and difference.size_diff > 0:
             line = own[-1]
             break
     return {"kept": kept, "line": line}
 
 
-__all__ = ["connections", "executed", "listening", "memory_kept", "used_time"]
+__all__ = ["connections", "executed", "is_local", "listening", "memory_kept", "used_time"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 import sys
 import time
@@ -13,6 +12,7 @@ from typing import Any
 
 from rewards.contract import call, unwrap
 from workbench.checks.observing import batch_of, reward_named
+from workbench.checks.robustness.auditing import is_local
 from workbench.checks.robustness.growth import (
     Growth,
     matcher,
@@ -63,7 +63,7 @@ def used_patterns(context: Any, reward: str, rows: list[int], lines: list[int]) 
     if code is None:
         return {}
     own = str(code.co_filename)
-    root = str(context.rewardset.root) + os.sep
+    root = str(context.rewardset.root)
     used: Used = {}
     modules = [(own, getattr(inner, "__globals__", {}), set(lines))]
     modules += [(file, names, set()) for file, names in _local_modules(root) if file != own]
@@ -107,7 +107,7 @@ def _local_modules(root: str) -> list[tuple[str, dict[str, Any]]]:
         file = getattr(module, "__file__", None)
         if name.partition(".")[0] in ("rewards", "workbench"):
             continue
-        if isinstance(file, str) and file.startswith(root) and "site-packages" not in file:
+        if isinstance(file, str) and is_local(file, root):
             found.append((file, vars(module)))
     return found
 
@@ -184,7 +184,7 @@ class _Listening:
             method, caller = frame.f_code.co_name, frame.f_back
             compiled = self.before(pattern, flags)
             file = caller.f_code.co_filename if caller is not None else ""
-            if isinstance(pattern, str) and (file == self.file or file.startswith(self.root)):
+            if isinstance(pattern, str) and (file == self.file or is_local(file, self.root)):
                 line = caller.f_lineno if caller is not None and file == self.file else None
                 self.heard.append((pattern, int(flags), method, line))
             return compiled

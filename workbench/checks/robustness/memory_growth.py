@@ -49,7 +49,7 @@ class MemoryGrowth(RewardCheck):
             return
         if subject.hangs or (subject.base.status == Status.TIMEOUT).any():
             return  # the samples that hang would hang in every round
-        rows = subject.few(16)
+        rows = subject.few(8)
         kept = subject.probe(PROBE, 12 * len(rows), rows=rows, rounds=ROUNDS, chat=subject.chat)
         if kept is None:
             return
