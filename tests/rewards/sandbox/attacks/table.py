@@ -26,9 +26,9 @@ _HEAD = """# Attacks on the sandbox
 Written by `make docs` from a real run of every attack (`tests/rewards/sandbox/attacks/`) at both levels; `make test`
 tries them all again. An attack is contained when nothing it was after happened: told by the file, server, process or
 memory outside that it aimed at, never by what the program says. The sandbox must also go on as if nothing had
-happened: the same server process runs the next program. A cheating program is contained when it is not paid, and
-gets a verdict like any other wrong program; and when an honest program, graded after it by the same processes, passes
-all its tests.
+happened: the same server process runs the next program, and an honest program that is graded next passes all its
+tests. A cheating program is contained when it is not paid, gets a verdict like any other wrong program, and the honest
+program after it gets its due from the same judge.
 
 What is said after "contained" is the error the program met, or how it was ended.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rewards.sandbox import Job, Limits, Result, Sandbox, Verdict, grade_all, read_tests
+from rewards.sandbox import Job, Limits, Result, Sandbox, Verdict, grade, grade_all, read_tests
 from rewards.sandbox.task import Tests
 from tests.rewards.sandbox.attacks.attack import SECRET, VARIABLE, Attack, Cheat, Ground
 from tests.rewards.sandbox.attacks.cheats import HONEST
@@ -39,6 +39,8 @@ def try_attack(sandbox: Sandbox, attack: Attack) -> Tried:
             broke = attack.broke(ground, result) or result.status == "error" or _server_of(sandbox) != server
             after = sandbox.run(Job("print(6 * 7)"))
             broke = broke or after.output != "42\n" or ground.victim_changed
+            columns, honest = HONEST[1]
+            broke = broke or not grade(sandbox, honest, _tests(columns)).all_passed
     return Tried(broke, _words(result))
 
 
