@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
-ZOOS = ("zoo_more", "zoo_fresh", "zoo_held_out")
+ZOOS = ("zoo_more", "zoo_fresh", "zoo_held_out", "zoo_second")
 ENTRIES: list[dict[str, Any]] = [
     {**json.loads(line), "zoo": FIXTURES / name}
     for name in ZOOS
