@@ -31,8 +31,8 @@ ROW_ALLOWANCE_S = 0.02
 GIVE_UP_AFTER = 6
 """Rows, spread over the call, that have to hang before any was scored until others only get short turns."""
 
-SHORT_TURNS = 300
-"""Rows that get a short turn; where none of them is scored either, the rest is not tried."""
+SHORT_TURNS = 100
+"""Rows that get a short turn, in no more time than the first ones had; the rest is not tried if none is scored."""
 
 SHORT = 50
 """A short turn is this part of a row's time, and 50 ms at least: a row that does not hang is mostly quick."""
@@ -224,6 +224,7 @@ class _Search:
         self._asked = False
         self._timeouts = 0
         self._turns: int | None = None  # short turns that are left, None while there are none
+        self._turns_end = 0.0
         self._put_off: list[int] = []
 
     @property
@@ -318,8 +319,9 @@ class _Search:
         if self._turns is None:
             if self._timeouts >= GIVE_UP_AFTER and len(self.outcomes) == len(self.faults):
                 self._turns = SHORT_TURNS
+                self._turns_end = time.monotonic() + GIVE_UP_AFTER * max(1.0, self.call.limit)
             return
-        if self.left and self._turns > 0:
+        if self.left and self._turns > 0 and time.monotonic() < self._turns_end:
             return
         why = f"not run: {GIVE_UP_AFTER} calls in a row took over {self.call.limit:g} s"
         for at in (*self.left, *self._put_off):
