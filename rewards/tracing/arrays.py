@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from types import FunctionType
 from typing import Any
 
 from rewards.tracing.nodes import NODES, Node
@@ -33,8 +34,12 @@ def lost(value: Any, node: int) -> Origin:
 
 
 def holds_numbers(container: Any) -> bool:
-    """True for what holds many numbers and is neither list nor dictionary: arrays, Series, tables, tensors."""
-    return hasattr(container, "shape") or "Indexer" in type(container).__name__
+    """True for arrays, Series, tables, tensors, deques: neither list nor dictionary, nor of a class that holds one."""
+    setter = getattr(type(container), "__setitem__", None)
+    if setter is None or isinstance(container, (list, dict)):
+        return False
+    of_python = isinstance(setter, FunctionType)
+    return not of_python or hasattr(container, "shape") or "Indexer" in type(container).__name__
 
 
 def give_up(container: Any) -> None:
@@ -51,10 +56,17 @@ def _give_up_base(array: Any) -> None:
         STATE.changed[id(base)] = (base, None)
 
 
+def is_given_up(container: Any) -> bool:
+    """True for a container that was changed in a way that is not followed."""
+    known = STATE.changed.get(id(container))
+    return known is not None and known[0] is container and known[1] is None
+
+
 def into_slice(node: Node, container: Any) -> None:
     """A container is about to be changed at a slice, if the statement says so."""
     target = getattr(node.tree, "target", node.tree)
-    if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice) and holds_numbers(container):
+    at_slice = isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice)
+    if at_slice and (type(container) is list or holds_numbers(container)):
         give_up(container)
 
 
@@ -96,8 +108,7 @@ def _sum(record: Record, number: int, array: Any, at: int, value: Any) -> Origin
 
 def read_item(container: Any, key: Any, value: Any, number: int) -> Origin | None:
     """The origin of an item that is read, where more is known of it than that it was there."""
-    known = STATE.changed.get(id(container))
-    if known is not None and known[0] is container and known[1] is None:
+    if is_given_up(container):
         return lost(value, number)
     at = _position(container, key) if is_array(container) else None
     return _drawn(container, at, value, number) if at is not None else None
@@ -105,7 +116,9 @@ def read_item(container: Any, key: Any, value: Any, number: int) -> Origin | Non
 
 def draw(array: Any, at: int, value: Any, number: int) -> None:
     """A loop over an array got its next value."""
-    if is_array(array) and not isinstance(value, tuple):
+    if is_given_up(array):
+        register(value, lost(value, number))
+    elif is_array(array) and not isinstance(value, tuple):
         origin = _drawn(array, at, value, number)
         if origin is not None:
             register(value, origin)

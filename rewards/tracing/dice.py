@@ -21,7 +21,10 @@ class Dice:
 
     def thrown(self) -> None:
         """The call is over."""
-        self.rolled = pickle.dumps(_states()) != pickle.dumps(self._states)
+        now = _states()
+        self.rolled = any(
+            pickle.dumps(now[name]) != pickle.dumps(state) for name, state in self._states.items()
+        )
 
     def again(self) -> None:
         """What is drawn from now on is what the call drew."""
@@ -30,7 +33,8 @@ class Dice:
             if name == "numpy":
                 sys.modules["numpy"].random.set_state(state)
             elif name == "torch":
-                sys.modules["torch"].set_rng_state(state)
+                torch = sys.modules["torch"]
+                torch.set_rng_state(torch.frombuffer(bytearray(state), dtype=torch.uint8))
 
 
 def _states() -> dict[str, Any]:
@@ -38,5 +42,5 @@ def _states() -> dict[str, Any]:
     if "numpy" in sys.modules:
         found["numpy"] = sys.modules["numpy"].random.get_state(legacy=True)
     if "torch" in sys.modules:
-        found["torch"] = sys.modules["torch"].get_rng_state()
+        found["torch"] = sys.modules["torch"].get_rng_state().numpy().tobytes()
     return found

@@ -31,7 +31,7 @@ from rewards.contract import (
 )
 from rewards.repeating import call_rows_apart, calling_scope
 from rewards.rewardset import RewardSet, defined_in
-from rewards.tracing.arrays import array_item, is_array, lost
+from rewards.tracing.arrays import array_item, holds_numbers, is_array, is_given_up, lost
 from rewards.tracing.dice import Dice
 from rewards.tracing.explanation import Credit, Line, Reader, RewardExplanation, strict
 from rewards.tracing.importable import traceable
@@ -84,6 +84,8 @@ class _Captured(functools.partial):  # type: ignore[type-arg]
             if not isinstance(returned, (list, tuple)) or row >= len(returned):
                 return None
             value = returned[row]
+            if is_given_up(returned):
+                return lost(value, 0)
             origin = STATE.item(returned, row, value) or _from_array(returned, row)
         if isinstance(origin, Origin):
             return origin
@@ -99,7 +101,9 @@ def _from_array(returned: Any, row: int) -> Origin | None:
         return None
     function, arguments, _ = made.parts
     source = getattr(function, "__self__", None)
-    source = plain(arguments[0]) if not is_array(source) and arguments else source
+    source = plain(arguments[0]) if not holds_numbers(source) and arguments else source
+    if is_given_up(source):
+        return lost(returned[row], made.node)
     return array_item(source, row) if is_array(source) else None
 
 

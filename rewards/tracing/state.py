@@ -6,6 +6,7 @@ import ast
 import math
 import operator
 import re
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -175,7 +176,7 @@ class State:
             origins = self.origins_of(container)
             if origins is not None and type(key) is int and -len(origins) <= key < len(origins):
                 found = origins[key]
-                if isinstance(found, Origin) and _same(found.value, value):
+                if isinstance(found, Origin) and _holds(found, value):
                     return found
         else:
             slot = self.slots.get((id(container), key)) if _hashable(key) else None
@@ -220,7 +221,8 @@ class State:
             if type(container) is list:
                 value = container[key]
             elif isinstance(container, dict):
-                default = 0 if getattr(container, "default_factory", None) in (int, float) else None
+                counts = getattr(container, "default_factory", None) in (int, float)
+                default = 0 if counts or type(container) is Counter else None
                 value = dict.get(container, key, default)
             else:
                 return nothing
@@ -354,6 +356,11 @@ def _number(node: Node) -> int:
     for number in node.kids:
         return number
     return 0
+
+
+def _holds(origin: Origin, value: Any) -> bool:
+    """Whether an item of a list is still the number an origin tells of: the very object, but where it was added up."""
+    return origin.value is value or (origin.place.kind == "augslot" and _same(origin.value, value))
 
 
 def _same(left: Any, right: Any) -> bool:

@@ -11,7 +11,7 @@ from rewards.contract import Batch
 from rewards.rewardset import RewardSet
 from rewards.tracing import RewardExplanation, explain_row
 
-HEAD = """import numpy as np
+HEAD = """import array, collections, numpy as np
 import pandas as pd
 
 
@@ -104,6 +104,9 @@ LOST = {
     "labels": "    s = pd.Series(s)\n    s.loc[0] += 0.5\n    return s.tolist()\n",
     "positions": "    s = pd.Series(s)\n    s.iloc[0] = 0.5\n    return list(s)\n",
     "column": "    t = pd.DataFrame({'s': s})\n    t['s'] += 0.5\n    return t['s'].tolist()\n",
+    "deque": "    s = collections.deque(s.tolist())\n    s[0] += 0.5\n    return list(s)\n",
+    "array": "    s = array.array('d', s)\n    s[0] += 0.5\n    return s.tolist()\n",
+    "slice of a list": "    s = [0.5 for _ in completions]\n    s[0:1] = [0.5]\n    return s\n",
     "read back": "    s[[0]] = 0.5\n    return [float(x) + 0.0 for x in s]\n",
     "mean of a mask": "    s[s == 0] = 0.5\n    return [s.mean()] * len(s)\n",
 }
@@ -116,6 +119,14 @@ def test_a_number_that_was_changed_out_of_sight_is_never_exact(tmp_path: Path, h
     assert (explanation.exact, explanation.credits) == (False, ())
     assert explanation.notes[0].startswith("the score came by a way that is not followed")
     assert 5 < explanation.lines[-1].line <= 9
+
+
+def test_an_item_that_was_exchanged_for_an_equal_one_is_not_told_of_the_old_one(tmp_path: Path) -> None:
+    body = """    s = [0.25 if "<a>" in text else 0.0 for text in completions]
+    list.__setitem__(s, 0, float("0.25"))
+    return s
+"""
+    assert [credit.condition for credit in explain(tmp_path, body).credits] != ['"<a>" in text']
 
 
 @pytest.mark.parametrize("body", ["return s", "s *= 0\n    return s", "return np.where(s == 0, 1.0, 0.0)"])
