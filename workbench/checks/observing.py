@@ -283,7 +283,7 @@ def with_seed(
     function, entry = reward_named(context, reward)
     _settle_random(seed)
     result = call(function, batch_of(context, rows), params=entry.params)
-    return result.scores, result.status
+    return result.scores.tolist(), result.status.tolist()
 
 
 @contextlib.contextmanager

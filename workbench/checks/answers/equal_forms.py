@@ -86,6 +86,8 @@ def _trials(task: Task, case: Case) -> Iterable[Trial]:
             yield Trial(case, slot.write(variant.text), variant.what)
         if slot.form == "line":
             yield from _lines(case)
+        if isinstance(case.gold, (list, tuple)) and ", " in slot.answer and slot.form != "json":
+            yield Trial(case, slot.write(slot.answer.replace(", ", ",")), "without blanks between its parts")
     if task.kind == "correctness" and slot is not None and slot.form == "number" and not slot.after.strip():
         yield Trial(case, f"{slot.before}{slot.answer}.", "with a full stop behind it")
         yield Trial(case, f"{slot.before}{slot.answer} in all, to be exact.", "with words behind it")

@@ -71,10 +71,10 @@ def set_by_default(subject: RewardSubject, names: list[str]) -> list[str]:
     for node in ast.walk(subject.source.tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno == line:
             plain = [*node.args.posonlyargs, *node.args.args]
-            defaults = dict(zip(plain[::-1], node.args.defaults[::-1], strict=False))
-            defaults.update(zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True))  # type: ignore[arg-type]
-            written = {
-                argument.arg: ast.unparse(value) for argument, value in defaults.items() if value is not None
-            }
+            pairs = [
+                *zip(plain[::-1], node.args.defaults[::-1], strict=False),
+                *zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True),
+            ]
+            written = {argument.arg: ast.unparse(value) for argument, value in pairs if value is not None}
             return [name for name in names if written.get(name, "None") not in ("None", "''", "()", "[]")]
     return []
