@@ -47,47 +47,59 @@ class _Code:
 
 @dataclass(frozen=True)
 class _Used:
-    """Everything a reward's file uses: local files, installed top-level modules, and files of our own."""
+    """Everything a reward's file uses.
 
-    files: tuple[Path, ...]
+    `files`: files of the user's, and whether each is local or elsewhere on the search path; `packages`: installed
+    top-level modules; `ours`: modules of our own.
+    """
+
+    files: dict[Path, bool]
     packages: frozenset[str]
     ours: frozenset[str]
 
 
 def local_files(path: Path, root: Path) -> list[Path]:
     """`path` and all files below `root` or beside it that it imports, sorted; imports inside functions count too."""
-    return list(_used(path, root).files)
+    return [file for file, local in _used(path, root).files.items() if local]
 
 
 def _used(path: Path, root: Path) -> _Used:
-    bases = [root.resolve(), path.resolve().parent]
-    found: set[Path] = set()
+    bases = dict.fromkeys([root.resolve(), path.resolve().parent])
+    found: dict[Path, bool] = {}
     packages: set[str] = set()
     ours: set[str] = set()
-    pending = [path.resolve()]
+    pending = [(path.resolve(), True)]
     while pending:
-        current = pending.pop()
+        current, local = pending.pop()
         if current in found:
             continue
-        found.add(current)
-        for one in _read(current).imports:
+        found[current] = local
+        for one in _imports_of(current):
             if one.level:
                 base = current.parents[min(one.level, len(current.parents)) - 1]
-                pending += _files_of(one, base)
+                pending += [(file, local) for file in _files_of(one, base)]
                 continue
             if not one.parts:
                 continue
             top = one.parts[0]
             module = find(top)
             if module is None:
-                pending += [file for base in dict.fromkeys(bases) for file in _files_of(one, base)]
+                pending += [(file, True) for base in bases for file in _files_of(one, base)]
             elif top in OUR_PACKAGES:
                 ours |= set(_our_files(one))
             elif module.installed:
                 packages.add(top)
             elif module.folder is not None:  # on the search path, but no package: other code of the user's
-                pending += _files_of(one, module.folder)
-    return _Used(tuple(sorted(found)), frozenset(packages), frozenset(ours))
+                beside = module.folder in bases
+                pending += [(file, beside) for file in _files_of(one, module.folder)]
+    return _Used(dict(sorted(found.items())), frozenset(packages), frozenset(ours))
+
+
+def _imports_of(path: Path) -> tuple[_Import, ...]:
+    try:
+        return _read(path).imports
+    except OSError:  # what is not there imports nothing
+        return ()
 
 
 def _files_of(one: _Import, base: Path) -> list[Path]:

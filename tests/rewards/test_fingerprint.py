@@ -87,6 +87,25 @@ def test_a_local_import_brings_its_own_imports(tmp_path: Path) -> None:
     assert found.keys() == {"mine.py", "helper.py", "rapidfuzz"}
 
 
+def test_code_on_the_search_path_counts_and_is_not_local(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "src" / "of_another_project"
+    other.mkdir(parents=True)
+    (other / "__init__.py").write_text("from .part import x")
+    (other / "part.py").write_text("x = 1")
+    monkeypatch.syspath_prepend(str(other.parent))
+    project = tmp_path / "project"
+    project.mkdir()
+    found = used(project, "import of_another_project")
+    assert found.keys() == {"mine.py", "../of_another_project/__init__.py", "../of_another_project/part.py"}
+    assert local_files(project / "mine.py", project) == [project / "mine.py"]
+
+
+def test_a_file_that_is_not_there_imports_nothing(tmp_path: Path) -> None:
+    assert local_files(tmp_path / "none.py", tmp_path) == [tmp_path / "none.py"]
+
+
 def test_a_module_named_in_a_call_counts(tmp_path: Path) -> None:
     code = "import importlib\nhelper = importlib.import_module('helper')"
     assert used(tmp_path, code, helper="x = 1").keys() == {"mine.py", "helper.py"}
