@@ -10,6 +10,7 @@
 #   PROJECT=DIR PORT=N HOST=H    for make run
 #   MODEL=toy                    for make demo: a model made on the spot, in about a minute
 #   PYTEST_ARGS="-k name -x"     for make test and make test-all
+#   JOBS=N                       files of tests that run at the same time (2)
 
 PYTHON ?=
 TORCH_INDEX ?=
@@ -18,10 +19,12 @@ HOST ?= 127.0.0.1
 PORT ?=
 MODEL ?= smollm2
 PYTEST_ARGS ?=
+JOBS ?= 2
 
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 INSTALL := $(PIP) install -qq -c constraints.txt $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+PYTEST = $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --cov --cov-report=term
 SETTINGS := pyproject.toml constraints.txt
 
 # Python puts the current folder first on its path, unless told otherwise; a user's rewards.py could lie there.
@@ -38,10 +41,10 @@ demo: .venv/.has-train
 	@$(BIN)/python benchmarks/demo.py --model $(MODEL)
 
 test: .venv/.has-test chromium bubblewrap
-	@$(BIN)/python -m pytest -m "not slow" --cov --cov-report=term --durations=15 $(PYTEST_ARGS)
+	@$(PYTEST) -m "not slow" --durations=15 $(PYTEST_ARGS)
 
 test-all: .venv/.has-test chromium bubblewrap
-	@$(BIN)/python -m pytest --cov --cov-report=term --durations=30 $(PYTEST_ARGS)
+	@$(PYTEST) --durations=30 $(PYTEST_ARGS)
 
 lint: .venv/.has-dev
 	$(BIN)/ruff check
