@@ -35,7 +35,9 @@ def test_near_repeats_differ_in_case_and_punctuation_only_and_never_in_a_number(
 
 
 def test_a_word_more_in_a_long_prompt_is_a_near_repeat():
-    long = "A farmer has 12 hens and sells half of the eggs they lay each morning at the market for 2 dollars. "
+    long = (
+        "A farmer has 12 hens and sells half of the eggs they lay each morning at the market for 2 dollars. "
+    )
     assert near_repeats([long, long + "Ok", long.replace("12", "13")]) == [(0, 1)]
 
 
@@ -48,7 +50,12 @@ def test_forms_of_one_number_are_no_conflict():
 
 
 def test_placeholders_are_no_shown_answers():
-    prompts = ["Use <answer>...</answer>", r"Write \boxed{your answer}", "Answer: [letter]", "<answer>42</answer>"]
+    prompts = [
+        "Use <answer>...</answer>",
+        r"Write \boxed{your answer}",
+        "Answer: [letter]",
+        "<answer>42</answer>",
+    ]
     assert [item.answer for item in shown_answers(prompts)] == ["42"]
 
 

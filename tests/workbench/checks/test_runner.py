@@ -4,8 +4,8 @@ from rewards.errors import LoadError, TargetError, WorkerError
 from workbench.checks.contract.names import Names
 from workbench.checks.contract.signature import CallRefused
 from workbench.checks.runner import run_checks
-from workbench.checks.session import NO_SAMPLES
 from workbench.checks.selection import CHECKS
+from workbench.checks.session import NO_SAMPLES
 
 TWO_FAULTS = """
 def reward(completions, **kwargs):

@@ -43,7 +43,7 @@ def test_codes_are_read_from_a_list_with_commas():
 
 def test_unknown_code_is_refused_with_those_there_are():
     with pytest.raises(
-        UsageError, match="there is no check RW699: .*RW601 to RW6.. are the checks of its family"
+        UsageError, match=r"there is no check RW699: .*RW601 to RW6.. are the checks of its family"
     ):
         select(["RW699"])
     with pytest.raises(UsageError, match=f"the families are {', '.join(FAMILIES)}"):
