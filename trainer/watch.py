@@ -202,6 +202,8 @@ FIGURES = (
     ("cut off", "completions/clipped_ratio", ".0%"),
     ("entropy", "entropy", ".2f"),
     ("kl", "kl", ".3f"),
+    ("distance", "policy/kl", ".3f"),
+    ("held out", "held_out/total", ".2f"),
     ("loss", "loss", ".3f"),
 )
 """Label, metric and form, in the order they are shown; the loss last."""
