@@ -30,7 +30,6 @@ NUMBERS = (
     ("1e999999999", "a number with a billion digits, written short"),
     ("9^{9^{9^{9}}}", "a tower of powers"),
     ("9**9**9**9", "a tower of powers in Python's notation"),
-    ("10000000!", "the factorial of ten million"),
     ("٣", "a digit of another script"),
 )
 """Answers that are short to write and long to compute, or that `int` and `float` read in their own way."""

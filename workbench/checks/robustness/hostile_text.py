@@ -15,9 +15,12 @@ from workbench.checks.robustness.hostile import Write, hostile_texts, large_text
 from workbench.checks.robustness.slow_rows import row_seconds
 from workbench.checks.subject import RewardSubject, reason_of
 
-PATIENCE_S = 3.0
+PATIENCE_S = 2.0
+"""Seconds a reward may take for one of these texts, by the clock at first; then once more, by the processor."""
+ENDLESS_S = 8.0
+"""Processor seconds from which it hangs; one that comes back before has a limit of its own (mathematics: 5 s)."""
 SECOND_LOOK_S = 30.0
-"""Seconds a reward may take for one of these texts, and at most for the look at its processor time."""
+MOST_LOOKS = 3
 LARGE_PACE_S = 0.005
 """Slower rewards are not tried with large texts."""
 
@@ -39,7 +42,7 @@ class HostileText(RewardCheck):
 
     In a long run a policy writes everything: control characters, three thousand opened braces (a loop), numbers with
     thousands of digits, 200,000 characters. One exception ends the run. Each text is tried in a process that can be
-    ended. What a model can really write is an error (a warning where it is slow and comes back), with the shortest
+    ended. What a model can really write is an error (a note where it is slow and comes back), with the shortest
     part of the text that still shows it; what it cannot (content None, no message at all, two megabytes) is one note,
     because logs and other tools do hold such rows.
 
@@ -63,6 +66,7 @@ class HostileText(RewardCheck):
         if row is None or (subject.base.status == Status.TIMEOUT).any():
             return
         seen: set[str] = set()
+        looks = 0  # a second look takes its time
         unlikely: list[tuple[_Tried, str]] = []
         for tried in self._all(subject, row):
             cause = _cause(subject, tried)
@@ -70,10 +74,13 @@ class HostileText(RewardCheck):
                 continue
             level: Severity = "error" if tried.likely else "info"
             if tried.status == Status.TIMEOUT:
+                if looks == MOST_LOOKS:
+                    continue
+                looks += 1
                 seconds = _processor_seconds(subject, row, tried)
                 if seconds < 0.95 * min(PATIENCE_S, subject.patience_s):
                     continue  # a busy machine, no hang
-                level = "warning" if seconds < longest(subject) and tried.likely else level
+                level = "info" if seconds < longest(subject) else level
             if tried.likely:
                 seen.add(cause)
                 yield self._tell(subject, row, tried, cause, level)
@@ -169,7 +176,7 @@ def _processor_seconds(subject: RewardSubject, row: int, tried: _Tried) -> float
 
 def longest(subject: RewardSubject) -> float:
     """Processor seconds after which a text is taken to hang."""
-    return max(subject.patience_s, PATIENCE_S)
+    return max(subject.patience_s, ENDLESS_S)
 
 
 def writer(subject: RewardSubject, row: int) -> Write | None:

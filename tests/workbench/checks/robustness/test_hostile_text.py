@@ -48,6 +48,7 @@ def test_one_mistake_met_by_odd_and_hostile_texts_is_one_finding(check):
 
 def test_hang_on_hostile_text_is_found_and_the_rest_is_tried(check, monkeypatch):
     monkeypatch.setattr(hostile_text, "PATIENCE_S", 0.5)
+    monkeypatch.setattr(hostile_text, "ENDLESS_S", 0.5)
     source = """
     def reward(completions, **kwargs):
         for c in completions:
@@ -95,6 +96,7 @@ def test_reward_that_compares_on_purpose_is_left_alone(check):
 
 def test_answer_that_is_short_to_write_and_long_to_compute_is_tried(check, monkeypatch):
     monkeypatch.setattr(hostile_text, "PATIENCE_S", 0.5)
+    monkeypatch.setattr(hostile_text, "ENDLESS_S", 0.5)
     source = """
     from fractions import Fraction
     def reward(completions, answer, **kwargs):
