@@ -10,6 +10,7 @@
   let against = '';
   let seen = '';
   let timer = null;
+  let moving = false; // whether the run that is shown, or what was asked of it, goes on
   let waiting = null; // a run that is starting and has no folder yet
   const typed = {}; // settings that differ from the project's
 
@@ -103,8 +104,8 @@
     const bar = el('progress', { max: 1, value: share, 'aria-label': 'Steps done' });
     const others = view.runs.filter((run) => run.name !== found.name && run.status !== 'unreadable');
     const buttons = [
-      found.status === 'running' && found.stoppable ? RW.button('Stop after this step', () => end('stop'), { id: 'rw-train-stop' }) : null,
-      found.status === 'running' && found.stoppable ? RW.button('Kill', () => end('kill'), { id: 'rw-train-kill' }) : null,
+      found.status === 'running' && found.busy ? RW.button('Stop after this step', () => end('stop'), { id: 'rw-train-stop' }) : null,
+      found.status === 'running' && found.busy ? RW.button('Kill', () => end('kill'), { id: 'rw-train-kill' }) : null,
       found.resumable ? RW.button('Resume', (event) => RW.busy(event.target, async () => { await RW.post('train-start', { resume: found.name }); seen = ''; tick(); }), { id: 'rw-train-resume' }) : null,
       found.completions ? RW.button('Its completions in Write', (event) => RW.busy(event.target, async () => { await RW.post('train-open', { name: found.name }); RW.showPage('write'); }), { id: 'rw-train-open' }) : null,
       found.status === 'done' && found.trained ? RW.button('Merge', (event) => RW.busy(event.target, async () => { await RW.post('train-after', { name: found.name, what: 'merge' }); tick(); }), { id: 'rw-train-merge', disabled: found.after.merge.running }) : null,
@@ -130,19 +131,18 @@
   const tick = async () => {
     clearTimeout(timer);
     if (RW.page !== 'train' || document.hidden) return;
-    let moving = view?.preflight.running;
     if (chosen) {
       try {
         const found = await RW.get('train-run', { name: chosen, against, seen });
         const was = $('rw-the-run').dataset.status;
         drawRun(found);
         const status = $('rw-the-run').dataset.status;
-        moving ||= status === 'running' || status === 'starting' || found.after?.merge.running || found.after?.compare.running || (found.same && status === 'running');
+        if (!found.same) moving = ['running', 'starting'].includes(status) || found.busy || found.after?.merge.running || found.after?.compare.running;
         if (!found.same && was !== status) { if (waiting === chosen && status !== 'starting') waiting = null; refresh(); }
-      } catch (error) { if (error.status === 400) $('rw-the-run').replaceChildren(RW.nothing('This run cannot be shown', error.message)); else RW.trouble(error); }
+      } catch (error) { moving = false; if (error.status === 400) $('rw-the-run').replaceChildren(RW.nothing('This run cannot be shown', error.message)); else RW.trouble(error); }
     }
     if (view?.preflight.running) await refresh();
-    if (moving) { clearTimeout(timer); timer = setTimeout(tick, TICK); }
+    if (moving || view?.preflight.running) { clearTimeout(timer); timer = setTimeout(tick, TICK); }
   };
 
   const list = () => el('ul', { class: 'rw-runs', 'aria-label': 'Runs' }, ...[...(waiting && !view.runs.some((run) => run.name === waiting) ? [{ name: waiting, status: 'starting' }] : []), ...view.runs].map((run) => el('li', {}, el('button', {
@@ -152,15 +152,22 @@
 
   const refresh = async () => {
     try { view = await RW.get('train'); } catch (error) { RW.trouble(error); return; }
-    const held = document.activeElement?.id;
-    const caret = document.activeElement?.selectionStart;
-    const others = $('rw-set-others')?.value ?? '';
-    const unsealed = $('rw-unsealed')?.checked ?? false;
-    $('rw-train-side').replaceChildren(...[view.runs.length || waiting ? el('section', { class: 'rw-panel' }, el('h3', {}, 'Runs'), list()) : null, settings()].filter(Boolean));
-    $('rw-set-others').value = others;
-    if ($('rw-unsealed')) $('rw-unsealed').checked = unsealed;
-    const again = held && $(held);
-    if (again) { again.focus(); if (caret !== undefined && caret !== null) again.setSelectionRange?.(caret, caret); }
+    $('rw-runs-box').replaceChildren(view.runs.length || waiting ? el('section', { class: 'rw-panel' }, el('h3', {}, 'Runs'), list()) : '');
+    const { runs, ...rest } = view; // what is typed stays where it is while nothing else is new
+    const wanted = JSON.stringify(rest);
+    const place = $('rw-new-run-box');
+    if (place.dataset.shown !== wanted) {
+      place.dataset.shown = wanted;
+      const held = document.activeElement?.id;
+      const caret = document.activeElement?.selectionStart;
+      const others = $('rw-set-others')?.value ?? '';
+      const unsealed = $('rw-unsealed')?.checked ?? false;
+      place.replaceChildren(settings());
+      $('rw-set-others').value = others;
+      if ($('rw-unsealed')) $('rw-unsealed').checked = unsealed;
+      const again = held && $(held);
+      if (again) { again.focus(); if (caret !== undefined && caret !== null) again.setSelectionRange?.(caret, caret); }
+    }
     if (!chosen && view.runs.length) choose(view.runs[0].name);
     if (!chosen) $('rw-the-run').replaceChildren(RW.nothing('No run yet', 'GRPO starts from a sealed set in a process of its own and goes on when this page or the server is closed. Look first: it tells what data, memory and signal allow.'));
     if (view.preflight.running) { clearTimeout(timer); timer = setTimeout(tick, TICK); }
@@ -173,7 +180,7 @@
     hide: () => { clearTimeout(timer); opened = false; },
     make: (box) => {
       box.replaceChildren(RW.heading('Train', 'GRPO from the saved set, watched by name: what is wrong, what it means, what to do.'),
-        el('div', { class: 'rw-train-columns' }, el('div', { id: 'rw-train-side', class: 'rw-findings' }), el('div', { id: 'rw-the-run', class: 'rw-findings' }, RW.nothing('Opening\u2026', ''))));
+        el('div', { class: 'rw-train-columns' }, el('div', { id: 'rw-train-side', class: 'rw-findings' }, el('div', { id: 'rw-runs-box' }), el('div', { id: 'rw-new-run-box' })), el('div', { id: 'rw-the-run', class: 'rw-findings' }, RW.nothing('Opening\u2026', ''))));
       document.addEventListener('visibilitychange', () => { if (!document.hidden && RW.page === 'train') tick(); });
     },
   });

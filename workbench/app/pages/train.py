@@ -67,7 +67,7 @@ def _run_view(desk: Desk, name: str, against: str, seen: str) -> dict[str, Any]:
             raise
         status = "starting" if program.running else "failed"
         return {"name": name, "status": status, "log": program.said, "charts": [], "diagnoses": []}
-    marks = [state["status"], _size(run), len(program.said), against]
+    marks = [state["status"], program.running, _size(run), len(program.said), against]
     marks += [(each.running, len(each.said)) for each in programs.values()]
     now = repr(marks)
     if now == seen:
@@ -83,7 +83,8 @@ def _run_view(desk: Desk, name: str, against: str, seen: str) -> dict[str, Any]:
         "diagnoses": diagnoses_view(run.diagnoses()),
         "log": program.said,
         "after": {what: _program(each) for what, each in programs.items()},
-        "stoppable": program.running,
+        "resumable": state["resumable"] and not program.running,  # one that was stopped takes a moment to end
+        "busy": program.running,
     }
 
 
