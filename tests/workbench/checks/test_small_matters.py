@@ -90,3 +90,74 @@ def test_column_that_takes_the_place_of_a_setting(check, name, found):
     assert [(f.check, f.severity) for f in findings] == [("RW127", "warning")] * found
     if found:
         assert findings[0].evidence.got != findings[0].evidence.expected
+
+
+TAKEN = """
+def reward(prompts, completions, **kwargs):
+    texts = [WHERE for p, c in zip(prompts, completions)]
+    return [0.5 * ("Conclusion:" in text) + 0.5 * (text.count("- ") >= 2) for text in texts]
+"""
+
+
+@pytest.mark.parametrize(
+    ("where", "found"), [('p[-1]["content"] + c[-1]["content"]', True), ('c[-1]["content"]', False)]
+)
+def test_layout_that_is_taken_from_the_prompt(check, where, found):
+    rows = [
+        {
+            "prompt": [{"role": "user", "content": f"Two points on {what} and a Conclusion: line."}],
+            "completion": [{"role": "assistant", "content": text}],
+            "label": label,
+        }
+        for what in ("tea", "chess")
+        for text, label in (
+            (f"- {what} is good\n- it is old\nConclusion: fine", "right"),
+            (f"- {what} is good\n- it is old", "wrong"),
+            ("I like it.", "wrong"),
+        )
+    ]
+    findings = check(TAKEN.replace("WHERE", where), "RW305", rows=rows, declare='kind = "format"')
+    assert [f.check for f in findings] == ["RW305"] * found
+    if found:
+        assert "takes what a completion lacks from its prompt" in findings[0].message
+
+
+def test_attribute_that_does_not_exist_is_told_on_right_samples(check):
+    source = """
+    def reward(completions, answer, **kwargs):
+        out = []
+        for c, a in zip(completions, answer):
+            try:
+                out.append(float(f">{a}<" in c[-1]["content"] and a.value > 0))
+            except AttributeError:
+                out.append(0.5)
+        return out
+    """
+    [finding] = check(source, "RW126")
+    assert "AttributeError: 'str' object has no attribute 'value'" in finding.message
+
+
+def test_json_of_another_sort_is_tried(check):
+    source = """
+    import json
+
+    def reward(completions, **kwargs):
+        out = []
+        for c in completions:
+            try:
+                value = json.loads(c[-1]["content"])
+            except ValueError:
+                out.append(0.0)
+                continue
+            out.append(float(value.get("n") == 1))
+        return out
+    """
+    rows = [
+        {
+            "prompt": [{"role": "user", "content": "JSON, please."}],
+            "completion": [{"role": "assistant", "content": text}],
+        }
+        for text in ('{"n": 1}', '{"n": 2}', "no")
+    ]
+    [finding] = check(source, "RW110", rows=rows)
+    assert "has no attribute 'get'" in finding.message

@@ -167,3 +167,29 @@ def test_membership_in_a_set_is_no_order(check):
         return [sum(word in known for word in c[-1]["content"].split()) / 10 for c in completions]
     """
     assert check(source, "RW202") == []
+
+
+def test_cache_that_forgets_the_completion_is_kept_state(check):
+    source = """
+    KNOWN = {}
+
+    def reward(prompts, completions, answer, **kwargs):
+        for prompt, c, a in zip(prompts, completions, answer):
+            KNOWN.setdefault(str(prompt), float(f">{a}<" in c[-1]["content"]))
+        return [KNOWN[str(prompt)] for prompt in prompts]
+    """
+    [finding] = check(source, "RW20")
+    assert finding.check == "RW203"
+    assert "the score of an earlier one" in finding.message
+
+
+def test_draw_from_the_global_generator_is_chance_and_no_state(check):
+    source = """
+    import random
+
+    def reward(completions, answer, **kwargs):
+        draws = [random.choice([0.0, 1.0]) for _ in completions]
+        return [draw * (f">{a}<" in c[-1]["content"]) for draw, c, a in zip(draws, completions, answer)]
+    """
+    [finding] = check(source, "RW20")
+    assert finding.check == "RW201"
