@@ -7,7 +7,7 @@ family, `RW104` a check.
 from __future__ import annotations
 
 import difflib
-import os
+import itertools
 from collections.abc import Iterable, Sequence
 
 from rewards.errors import UsageError
@@ -304,11 +304,16 @@ def _starts(code: str, prefixes: Iterable[str]) -> bool:
     return any(code.startswith(prefix) for prefix in prefixes)
 
 
+def _shared_start(one: str, other: str) -> int:
+    """How many letters two words have in common at their beginning."""
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
 def _known(wanted: str) -> str:
     """What there is instead of a code that there is not: the nearest, by code or by name."""
     names = {check.name.upper(): code for code, check in CHECKS.items()}
     near = difflib.get_close_matches(wanted.upper(), [*names, *CHECKS], n=9, cutoff=0.6)
-    best = max(near, key=lambda word: len(os.path.commonprefix([word, wanted.upper()])), default="")
+    best = max(near, key=lambda word: _shared_start(word, wanted.upper()), default="")
     code = names.get(best, best)
     hint = f"did you mean {code} ({CHECKS[code].name})? " if code else ""
     family = [code for code in sorted(CHECKS) if wanted.upper()[:3] == code[:3]]
