@@ -10,6 +10,7 @@
   let table = { order: 'taught', shown: 'all', start: 0 };
   let selected = null;
   let explaining = null;
+  let picked = false; // sides are proposed until somebody chooses one
 
   // ---------------------------------------------------------------- the two sides
 
@@ -20,7 +21,7 @@
     ...view.versions.map((version) => el('option', { value: version.id, selected: wanted === version.id }, `${version.label} scored ${when(version.at)}`)),
     el('option', { value: 'other', selected: wanted === 'other' }, 'a git revision or another file\u2026')];
   const chosen = (side) => ($(`rw-side-${side}`).value === 'other' ? $(`rw-other-${side}`).value.trim() : $(`rw-side-${side}`).value);
-  const picker = (side, name) => el('label', { class: 'rw-side' }, el('span', {}, name), el('select', { class: 'rw-select', id: `rw-side-${side}`, onchange: () => { $(`rw-other-${side}`).hidden = $(`rw-side-${side}`).value !== 'other'; } }),
+  const picker = (side, name) => el('label', { class: 'rw-side' }, el('span', {}, name), el('select', { class: 'rw-select', id: `rw-side-${side}`, onchange: () => { picked = true; $(`rw-other-${side}`).hidden = $(`rw-side-${side}`).value !== 'other'; } }),
     el('input', { class: 'rw-input', id: `rw-other-${side}`, type: 'text', hidden: true, placeholder: 'HEAD~1, HEAD:rewards.py, other.py', 'aria-label': `${name}: git revision or path`, autocomplete: 'off', spellcheck: 'false' }));
   const run = () => RW.busy($('rw-compare-run'), () => RW.post('compare-run', { old: chosen('old'), new: chosen('new') }));
 
@@ -30,7 +31,7 @@
     const same = $('rw-side-old').value === $('rw-side-new').value;
     ['old', 'new'].forEach((side, index) => {
       const select = $(`rw-side-${side}`);
-      const wanted = same ? defaults[index] : select.value;
+      const wanted = same || !picked ? defaults[index] : select.value;
       const shown = JSON.stringify([view.unsaved, view.versions]);
       if (select.dataset.shown === shown) return;
       select.dataset.shown = shown;
