@@ -175,7 +175,7 @@ def _run(action: Callable[[], _Result], path: Path) -> _Result:
         raise LoadError(f"{path.name} failed to load: {describe_exception(error)}{advice}") from error
     except SystemExit as error:
         raise LoadError(
-            f"{path.name} failed to load: it ends the process at import (exit code {error.code}); "
+            f"{path.name} failed to load: it ends the process at import (exit code {error.code or 0}); "
             "put such calls under `if __name__ == '__main__':`"
         ) from error
     except BaseException as error:  # the user's module code may raise anything

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from rewards.errors import MissingExtraError, UsageError
 from rewards.manifest import Stage, TrainSettings, explain_validation
 from rewards.targets import did_you_mean
+from trainer.bounds import check_bounds
 from trainer.plan import batching, check_evaluation
 from trainer.presets import ALL_LINEAR, TOY, find_preset
 from trainer.thresholds import Thresholds
@@ -385,6 +386,7 @@ def _for_device(values: Mapping[str, Any], device: Device, preset: str, notes: l
 
 
 def _check(trl: dict[str, Any], processes: int, notes: list[str]) -> None:
+    check_bounds(trl)
     sizes = batching(trl, processes)
     check_evaluation(trl, processes)
     for name, known in CHOICES.items():

@@ -13,10 +13,13 @@ def import_samples(
     out: Annotated[Path, typer.Option("--out", help="The samples file to write, JSONL.")],
 ) -> None:
     """Write completions of any readable format as samples.jsonl: a row a line, with columns, groups and labels."""
+    from rewards.errors import UsageError
     from workbench.cli.printing import notes_to_stderr, write_output
     from workbench.samples import read_samples
     from workbench.samples.writing import to_jsonl
 
+    if out.resolve() == file.resolve():
+        raise UsageError(f"{file} is the file to read; give --out another name: samples are never changed")
     samples = read_samples([file])
     notes_to_stderr([*samples.notes, *map(str, samples.skipped)], limit=10)
     write_output(to_jsonl(samples), out)

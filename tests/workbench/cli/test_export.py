@@ -33,6 +33,14 @@ def test_import_writes_what_score_reads(file):
     assert run("score", "neat.py", "--samples", "samples.jsonl", cwd=file).code == 0
 
 
+def test_import_never_writes_over_what_it_reads(file):
+    before = '{"prompt": "p", "completion": "c"}\nno json\n'
+    (file / "own.jsonl").write_text(before)
+    done = run("import", "own.jsonl", "--out", "./own.jsonl", cwd=file)
+    assert (done.code, "is the file to read" in sentence(done)) == (2, True)
+    assert (file / "own.jsonl").read_text() == before
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
