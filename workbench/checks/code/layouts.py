@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from re import _constants, _parser  # type: ignore[attr-defined]  # no public way to a pattern's tree
 from typing import Any
@@ -68,10 +69,13 @@ def _endless_dot(tree: Any) -> bool:
 def patterns(code: Code) -> Iterator[Written]:
     """The patterns written as text on the lines that count, and how each is used."""
     used = _methods_of_names(code)
+    texts = _texts_of_names(code)
     for call in code.nodes(ast.Call):
         name = code.called(call)
-        text = _text(call.args[0]) if call.args else None
-        if not name.startswith(("re.", "regex.")) or text is None:
+        if not call.args or not name.startswith(("re.", "regex.")):
+            continue
+        text = _text(call.args[0], texts)
+        if text is None or _hidden_flags(call, name):
             continue
         method = name.rpartition(".")[2]
         if method == "compile":
@@ -80,14 +84,50 @@ def patterns(code: Code) -> Iterator[Written]:
             yield Written(text, _flags(call), call.lineno, frozenset([method]))
 
 
-def _text(node: ast.expr) -> str | None:
-    """A constant text, also where it is put together from constants."""
+def _text(node: ast.expr, names: Mapping[str, str]) -> str | None:
+    """A constant text, also where it is put together from constants or stands under a name."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
+    if isinstance(node, ast.Name):
+        return names.get(node.id)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        left, right = _text(node.left), _text(node.right)
+        left, right = _text(node.left, names), _text(node.right, names)
         return None if left is None or right is None else left + right
     return None
+
+
+def _texts_of_names(code: Code) -> dict[str, str]:
+    """Names that are given one text in the whole file, and nothing else."""
+    given: dict[str, list[ast.expr | None]] = {}
+    for node in ast.walk(code.tree):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            given.setdefault(node.targets[0].id, []).append(node.value)
+        elif isinstance(node, ast.arg):
+            given.setdefault(node.arg, []).append(None)
+    stored = Counter(
+        node.id
+        for node in ast.walk(code.tree)
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    )
+    texts: dict[str, str] = {}
+    for name, values in given.items():
+        if len(values) == 1 and values[0] is not None and stored[name] == 1:
+            text = _text(values[0], {})
+            if text is not None:
+                texts[name] = text
+    return texts
+
+
+def _hidden_flags(call: ast.Call, name: str) -> bool:
+    """Whether flags are given that are not written out here."""
+    at = {"compile": 1, "sub": 4, "split": 3}.get(name.rpartition(".")[2], 2)
+    given = [*call.args[at : at + 1], *(word.value for word in call.keywords if word.arg == "flags")]
+    return any(isinstance(part, ast.Name) for value in given for part in _leaves(value))
+
+
+def _leaves(node: ast.expr) -> list[ast.expr]:
+    """The parts of flags joined by `|`."""
+    return [*_leaves(node.left), *_leaves(node.right)] if isinstance(node, ast.BinOp) else [node]
 
 
 def _flags(call: ast.Call) -> int:

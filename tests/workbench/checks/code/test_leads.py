@@ -106,6 +106,22 @@ LEADS = {
             return [float(bool(LAYOUT.match(c[-1]["content"]))) for c in completions]
         """,
     ),
+    "dot under a name": (
+        "RW906",
+        r"""
+        import re
+        def reward(completions, **kwargs):
+            pattern = r"^.*" + r"<answer>.*</answer>$"
+            return [float(bool(re.match(pattern, c[-1]["content"]))) for c in completions]  # here
+        """,
+        r"""
+        import re
+        FLAGS = re.DOTALL
+        def reward(completions, **kwargs):
+            pattern = r"^.*<answer>.*</answer>$"
+            return [float(bool(re.match(pattern, c[-1]["content"], FLAGS))) for c in completions]
+        """,
+    ),
     "substring": (
         "RW909",
         """
