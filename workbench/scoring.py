@@ -191,6 +191,7 @@ def score(
     if code is not None and code.unchanged():
         Versions(code.root).keep(code)
     notes = [] if tokenizer else _byte_notes(description)
+    notes += _gaps(description, samples)
     notes += [cache.note] if cache is not None and cache.note else []
     table = _table(description, samples, calls, results, notes)
     table = replace(table, reused=memory.reused) if memory is not None else table
@@ -203,6 +204,22 @@ def _byte_notes(description: SetDescription) -> list[str]:
         'so its scores are not those of training; name one with [set] tokenizer = "FOLDER"'
         for reward in description.rewards
         if reward.reads_token_ids
+    ]
+
+
+def _gaps(description: SetDescription, samples: Samples) -> list[str]:
+    """A note for each column that a reward cannot do without and that some rows lack."""
+    readers: dict[str, list[str]] = {}
+    for reward in description.rewards:
+        for name in reward.signature.required:
+            if name in samples.columns:
+                readers.setdefault(name, []).append(reward.name)
+    lacking = {name: sum(value is None for value in samples.columns[name]) for name in readers}
+    return [
+        f"{lacking[name]} of {len(samples)} rows have no '{name}', which {' and '.join(names)} "
+        f"{'read' if len(names) > 1 else 'reads'}: it is None there"
+        for name, names in readers.items()
+        if lacking[name]
     ]
 
 

@@ -139,3 +139,16 @@ def test_bytes_that_stand_in_for_tokens_are_told_however_they_are_read(
         any("reward 'long' reads completion_ids, but no tokenizer is known" in note for note in notes)
         == noted
     )
+
+
+def test_rows_that_lack_a_column_are_told(tmp_path: Path) -> None:
+    (tmp_path / "rewards.py").write_text(
+        "def right(completions, answer, hint=None, **_):\n    return [float(a is not None) for a in answer]\n"
+    )
+    rows = [
+        {"prompt": "p", "completion": "1", "answer": "1", "hint": "h"},
+        {"prompt": "p", "completion": "2"},
+    ]
+    (tmp_path / "s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    table = score(tmp_path / "rewards.py", read_samples([tmp_path / "s.jsonl"]))
+    assert table.notes == ["1 of 2 rows have no 'answer', which right reads: it is None there"]

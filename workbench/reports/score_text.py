@@ -158,6 +158,8 @@ def _signal(found: Distributions) -> list[str]:
     signal = found.signal
     if not signal.groups:
         return ["every group has one completion: nothing can be compared, so nothing would be learnt"]
+    if not found.total.numbers:
+        return ["no completion has a total: every reward failed or abstained on every one"]
     size = "/".join(map(str, signal.sizes[:4])) + ("/..." if len(signal.sizes) > 4 else "")
     lines = [
         f"groups of {size}: {signal.dead} of {signal.groups} ({percent(signal.dead / signal.groups)}) have no spread "
@@ -249,6 +251,8 @@ def _columns(title: str, found: Distributions, parts: list[tuple[str, Slice]]) -
 
 
 def _extremes(table: ScoreTable, samples: Samples) -> list[str]:
+    if np.isnan(table.totals).all():
+        return []
     order = [int(row) for row in np.argsort(-np.nan_to_num(table.totals, nan=-np.inf), kind="stable")]
     many = len(order) > 2 * _ROWS
     chosen = [*order[:_ROWS], *order[-_ROWS:]] if many else order
