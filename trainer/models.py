@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rewards.errors import UsageError
+from rewards.targets import did_you_mean
 from trainer import gguf, toy
 from trainer.folders import folder_written_whole
 from trainer.loading import fingerprint_weights, first_line, load_model, load_tokenizer, need, weight_files
@@ -219,6 +220,6 @@ def _download(hub: Any, name: str, skip: list[str]) -> Path:
     except (OSError, ValueError) as error:  # the hub's errors are OSErrors, a malformed name is a ValueError
         raise UsageError(
             f"the model '{name}' is no folder here and cannot be fetched from the hub ({first_line(error)}); "
-            "give a model folder, a .gguf file, smollm2 or toy"
+            f"give a model folder, a .gguf file, smollm2 or toy{did_you_mean(name, ['smollm2', 'toy'])}"
         ) from error
     return folder

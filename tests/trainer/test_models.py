@@ -87,6 +87,8 @@ def test_a_hub_name_that_cannot_be_fetched_is_told(cache: Path) -> None:
     ) as caught:
         resolve_model("someone/some-model", say=quiet)
     assert "\n" not in str(caught.value)
+    with pytest.raises(UsageError, match="did you mean 'toy'"):
+        resolve_model("tooy", say=quiet)
 
 
 def test_a_model_that_does_not_load_is_told(tiny_model: Path, tmp_path: Path) -> None:
