@@ -407,8 +407,6 @@ REFUSED = ["nemo-gym-f4a6d73b44b4"]
 
 def agrees(row: dict[str, Any]) -> bool:
     got, expected = SHARED[row["peer"], row["reward"]](row)
-    if got is None and row["family"] == "math":
-        got = 0.0  # it gave up in its bounded time, as a slow machine makes it: nothing is paid either way
     return _near(got, expected)
 
 
@@ -426,7 +424,10 @@ ALIKE = [row for row in COMPARED if row["id"] not in DIFFERENT]
 
 @pytest.mark.parametrize("row", ALIKE, ids=lambda row: str(row["id"]))
 def test_a_row_scores_as_it_does_there(row: dict[str, Any]) -> None:
-    assert agrees(row), SHARED[row["peer"], row["reward"]](row)
+    got, expected = SHARED[row["peer"], row["reward"]](row)
+    if got is None and row["family"] == "math":
+        got = 0.0  # given up in its bounded time, as a slow machine makes it: nothing is paid either way
+    assert _near(got, expected), (got, expected)
 
 
 @pytest.mark.parametrize("name", DIFFERENT)
