@@ -1,6 +1,6 @@
 """The bench: samples, scoring, explanation, checks, reports, and their faces (command line, app, pytest plugin).
 
-`score`, `explain`, `check` and `diff` are its face for Python and notebooks (`workbench.api`). Names are loaded when
+`score`, `explain`, `show`, `check` and `diff` are its face for Python and notebooks (`workbench.api`). Names are loaded when
 they are first used, so that `import workbench` costs nothing.
 """
 
@@ -9,9 +9,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from workbench.api import Checked, Compared, Explained, Scores, check, diff, explain, score
+    from workbench.api import (
+        Checked,
+        Compared,
+        Explained,
+        Overview,
+        Scores,
+        check,
+        diff,
+        explain,
+        score,
+        show,
+    )
 
-__all__ = ["Checked", "Compared", "Explained", "Scores", "check", "diff", "explain", "score"]
+__all__ = [
+    "Checked",
+    "Compared",
+    "Explained",
+    "Overview",
+    "Scores",
+    "check",
+    "diff",
+    "explain",
+    "score",
+    "show",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -6,6 +6,7 @@
     scores                                  # a summary; a picture in a notebook
     scores.to_pandas()
     workbench.explain(correct, rows, row=3)
+    workbench.show(correct, rows)           # scores, distributions and the credit of some rows in one view
     workbench.check(correct, rows)
     workbench.diff(correct, correct_now, rows)
 
@@ -18,6 +19,7 @@ processes of their own, forked from this one, with the deadlines they have every
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -50,6 +52,9 @@ if TYPE_CHECKING:
     from workbench.checks.report import Report
 
 Weights = Mapping[str, float] | Sequence[float]
+
+SHOWN_ROWS = 5
+"""Rows whose partial credit `show` draws where none are named."""
 
 
 @dataclass(frozen=True)
@@ -229,6 +234,23 @@ class Compared:
         return compared_html(self.difference, self.samples)
 
 
+@dataclass(frozen=True)
+class Overview:
+    """Scores, distributions, and where the scores of some rows come from, in one view that needs no server."""
+
+    scores: Scores
+    explained: Explained
+
+    def __repr__(self) -> str:
+        return f"{self.scores!r}\n{self.explained!r}"
+
+    def _repr_html_(self) -> str:
+        from workbench.reports.notebook import overview_html
+
+        scores = self.scores
+        return overview_html(scores.table, scores.samples, scores.distributions, self.explained.rows)
+
+
 # ------------------------------------------------------------------------------------------------- functions
 
 
@@ -265,18 +287,22 @@ def score(
         [1.0, 0.0]
     """
     with _opened(functions, samples, columns, weights) as opened:
-        table = score_table(
-            opened.target,
-            opened.samples,
-            runner=opened.runner,
-            batch=opened.batch(tokenizer),
-            weights=opened.weights,
-            tokenizer=opened.tokenizer(tokenizer),
-            cache=opened.cache,
-            keep=opened.cache is not None,
-            jobs=jobs or os.cpu_count() or 1,
-        )
-        return Scores(table, opened.samples)
+        return _score(opened, tokenizer, jobs)
+
+
+def _score(opened: _Opened, tokenizer: Any, jobs: int | None = None) -> Scores:
+    table = score_table(
+        opened.target,
+        opened.samples,
+        runner=opened.runner,
+        batch=opened.batch(tokenizer),
+        weights=opened.weights,
+        tokenizer=opened.tokenizer(tokenizer),
+        cache=opened.cache,
+        keep=opened.cache is not None,
+        jobs=jobs or os.cpu_count() or 1,
+    )
+    return Scores(table, opened.samples)
 
 
 def explain(
@@ -305,15 +331,64 @@ def explain(
     """
     rows = [row] if isinstance(row, int) else row
     with _opened(functions, samples, columns, weights) as opened:
-        explained = explain_rows(
-            opened.target,
-            opened.samples,
-            rows,
-            opened.runner,
-            tokenizer=opened.tokenizer(tokenizer),
-            **({"explainer": EXPLAINER} if opened.inline else {}),
+        return _explain(opened, rows, tokenizer)
+
+
+def _explain(opened: _Opened, rows: Sequence[int] | None, tokenizer: Any) -> Explained:
+    explained = explain_rows(
+        opened.target,
+        opened.samples,
+        rows,
+        opened.runner,
+        tokenizer=opened.tokenizer(tokenizer),
+        **({"explainer": EXPLAINER} if opened.inline else {}),
+    )
+    return Explained(tuple(explained))
+
+
+def show(
+    functions: Functions | str | Path,
+    samples: Any = None,
+    *,
+    row: int | Sequence[int] | None = None,
+    columns: Mapping[str, str] | None = None,
+    weights: Weights | None = None,
+    tokenizer: Any = None,
+) -> Overview:
+    """Scores, distributions, and the partial credit of some rows, as one view in a notebook cell.
+
+    Args:
+        functions, samples, columns, weights, tokenizer: as in `score`.
+        row: the number of the row, or of several, whose credit is shown; None: up to `SHOWN_ROWS` from the best paid
+            to the worst.
+
+    Returns:
+        Overview: with `.scores` and `.explained`; a notebook draws it, without a server and without scripts.
+
+    Raises:
+        UsageError: a row that the samples do not have. Otherwise as `score`.
+
+    Example:
+        >>> def tagged(completions, **kwargs):
+        ...     return [0.5 if "<answer>" in text else 0.0 for text in completions]
+        >>> [explained.row for explained in show(tagged, ["four", "<answer>4"]).explained]
+        [1, 0]
+    """
+    with _opened(functions, samples, columns, weights) as opened:
+        scores = _score(opened, tokenizer)
+        rows = [row] if isinstance(row, int) else row
+        return Overview(
+            scores, _explain(opened, spread_rows(scores.table) if rows is None else rows, tokenizer)
         )
-        return Explained(tuple(explained))
+
+
+def spread_rows(table: ScoreTable, most: int = SHOWN_ROWS) -> list[int]:
+    """Up to `most` rows from the best total to the worst, evenly spread; rows without a total come last."""
+    totals = [-math.inf if math.isnan(total) else float(total) for total in table.totals]
+    ranked = sorted(range(len(totals)), key=lambda row: (-totals[row], row))
+    if len(ranked) <= most:
+        return ranked
+    return [ranked[round(place * (len(ranked) - 1) / (most - 1))] for place in range(most)]
 
 
 def check(
@@ -473,4 +548,15 @@ def _samples(samples: Any, columns: Mapping[str, str] | None) -> Samples:
     return read_samples(paths, columns=columns) if paths else samples_from(samples, columns=columns)
 
 
-__all__ = ["Checked", "Compared", "Explained", "Scores", "check", "diff", "explain", "score"]
+__all__ = [
+    "Checked",
+    "Compared",
+    "Explained",
+    "Overview",
+    "Scores",
+    "check",
+    "diff",
+    "explain",
+    "score",
+    "show",
+]

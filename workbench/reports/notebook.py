@@ -60,8 +60,39 @@ def _row(*cells: str, text: bool = False) -> str:
 # ---------------------------------------------------------------------------------------------------- scores
 
 
+def overview_html(
+    table: ScoreTable, samples: Samples, found: Distributions, rows: Sequence[RowExplanation]
+) -> str:
+    """Distributions, a table of the explained rows' scores, and each one's text with its credits to unfold."""
+    lines = [
+        _row(
+            str(row.row), escape(table.groups[row.row]), *(_cell(table, row.row, at) for at in range(len(table.names))),
+            number(table.totals[row.row]), signed(float(table.advantages[row.row])),
+            escape(_cut(completion_text(samples.completions[row.row]))),
+            text=True,
+        )
+        for row in rows[:_ROWS]
+    ]  # fmt: skip
+    head = ["row", "group", *table.names, "total", "advantage", "completion"]
+    shown = "".join(
+        f"<details{' open' if not at else ''}><summary>row {row.row}: where it comes from</summary>"
+        f"{_explained(row)}</details>"
+        for at, row in enumerate(rows[:_ROWS])
+    )
+    return _framed(_scores(table, found), _table(head, lines) if lines else "", shown)
+
+
+def _cell(table: ScoreTable, row: int, at: int) -> str:
+    why = table.errors.get((row, table.names[at]))
+    return escape(f"failed: {_cut(why)}") if why else escape(number(float(table.scores[row, at])))
+
+
 def scores_html(table: ScoreTable, found: Distributions) -> str:
     """A line a reward with its histogram, and what training would learn."""
+    return _framed(_scores(table, found))
+
+
+def _scores(table: ScoreTable, found: Distributions) -> str:
     head = [
         "reward",
         "weight",
@@ -83,7 +114,7 @@ def scores_html(table: ScoreTable, found: Distributions) -> str:
         )
         words.append(f"mean |advantage| {signal.advantage:.2f}")
     notes = "".join(f'<p class="rw-quiet">{escape(note)}</p>' for note in table.notes)
-    return _framed(f"<p>{escape('; '.join(words))}</p>", _table(head, rows), _failed(table), notes)
+    return f"<p>{escape('; '.join(words))}</p>{_table(head, rows)}{_failed(table)}{notes}"
 
 
 def _reward(column: Distribution, at: int, found: Distributions) -> str:
