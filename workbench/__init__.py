@@ -1,7 +1,7 @@
 """The bench: samples, scoring, explanation, checks, reports, and their faces (command line, app, pytest plugin).
 
-`score`, `explain`, `show`, `check` and `diff` are its face for Python and notebooks (`workbench.api`). Names are loaded when
-they are first used, so that `import workbench` costs nothing.
+`score`, `explain`, `show`, `check` and `diff` are its face for Python and notebooks (`workbench.api`). Names are loaded
+when they are first used, so that `import workbench` costs nothing.
 """
 
 from __future__ import annotations
