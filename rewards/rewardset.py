@@ -447,6 +447,7 @@ class _Loader:
         where, separator, name = reference.partition("::")
         if not separator:
             where, _, name = reference.partition(":")
+            _see_meant(where, name, self.root)
             module = load_module(where, transform=self.transform, folder=self.root)
         else:
             module = self.file(where)
@@ -459,6 +460,29 @@ class _Loader:
             raise TargetError(f"{reference} is {type(found).__name__}, not a function")
         file = getattr(module, "__file__", None)
         return found, Path(file).resolve() if file else None
+
+
+def _see_meant(dotted: str, name: str, root: Path) -> None:
+    """Refuse a module that is not the file of that name which lies there, or that is a package of this product.
+
+    Raises:
+        TargetError: says how to name the file.
+    """
+    beside = root.joinpath(*dotted.split(".")).with_suffix(".py")
+    top = dotted.partition(".")[0]
+    taken = find(top)
+    ours = dotted in OUR_PACKAGES
+    hidden = beside.is_file() and taken is not None and taken.folder != root.resolve()
+    if ours or (hidden and top not in OUR_PACKAGES):
+        what = "a package of Reward Workbench itself" if ours else "an installed module"
+        write = f"{beside.relative_to(root)}::{name}"
+        hint = (
+            f"for the file beside it write {write}"
+            if beside.is_file()
+            else f"a file is named FILE.py::{name}"
+        )
+        library = f", a reward of the library as rewards.library:{name}" if dotted == "rewards" else ""
+        raise TargetError(f"{dotted}:{name} means {what}: {hint}{library}")
 
 
 def _member(module: Any, where: str, name: str) -> Any:

@@ -204,32 +204,53 @@ class Versions:
                     found.append(version)
         return found[::-1]
 
+    def of(self, present: Version | None) -> list[Version]:
+        """The versions of one target, newest first, each content once; all there are where `present` is None.
+
+        Those of a file are what was scored of it alone, and what was scored with a manifest that names it: of these
+        only the files count that the reward uses now.
+        """
+        found: dict[object, Version] = {}
+        for version in self.all():
+            if present is None or version.target == present.target:
+                own = present is not None and present.target != MANIFEST
+                found.setdefault(_used(version, present) if own else version.id, version)
+            elif version.target == MANIFEST and present.target in version.files:
+                found.setdefault(_used(version, present), replace(version, target=present.target))
+        return list(found.values())
+
     def find(self, text: str, present: Version | None = None) -> Version:
         """The version that `@2` or `@3fa9` names.
 
-        `@1` is the newest that differs from the `present` code, `@2` the one before it, and so on; else the digits
-        a version's id begins with.
+        `@1` is the newest version of the same target that differs from the `present` code, `@2` the one before it, and
+        so on; else the digits a version's id begins with, of whatever target.
 
         Raises:
             TargetError: there is none, or several; the sentence lists what is kept.
         """
         wanted = text.removeprefix("@")
-        versions = self.all()
-        distinct = list({version.id: version for version in versions}.values())
+        distinct = self.of(present)
         if wanted.isdigit() and len(wanted) < 4:
-            earlier = [version for version in distinct if present is None or version.id != present.id]
+            now = _used(present, present)
+            earlier = [version for version in distinct if present is None or _used(version, present) != now]
             matching = earlier[int(wanted) - 1 : int(wanted)] if int(wanted) else []
         else:
-            matching = [version for version in distinct if wanted and version.id.startswith(wanted)]
+            everything = {version.id: version for version in [*self.all()[::-1], *distinct]}.values()
+            matching = [version for version in everything if wanted and version.id.startswith(wanted)]
         if len(matching) == 1:
             return matching[0]
         kept = ", ".join(
             f"{version.label} ({version.at[:16].replace('T', ' ')})" for version in distinct[:10]
         )
         problem = "is not kept" if not matching else "names several versions"
+        of = f" of {present.target}" if present is not None else ""
         raise TargetError(
             f"version '{text}' {problem}: "
-            + (f"kept in {self.folder} are {kept}" if kept else f"there are none yet in {self.folder}")
+            + (
+                f"kept{of} in {self.folder} are {kept}"
+                if kept
+                else f"there are none{of} yet in {self.folder}"
+            )
         )
 
     def read(self, version: Version) -> dict[str, bytes]:
@@ -260,6 +281,15 @@ class Versions:
         for file in self.code_folder.glob("*/*"):
             if file.parent.name + file.name not in used:
                 file.unlink(missing_ok=True)
+
+
+def _used(version: Version | None, present: Version | None) -> object:
+    """What tells a version from others of the target: of a file, the files it uses now."""
+    if version is None or present is None:
+        return None
+    if present.target == MANIFEST:
+        return version.id
+    return tuple((path, version.files.get(path)) for path in sorted(present.files))
 
 
 def make_folder(folder: Path) -> None:

@@ -247,3 +247,20 @@ def test_every_reward_has_a_name_of_its_own(
     (tmp_path / "marked.py").write_text(MARKED.format(*marks))
     loaded = RewardSet.load(tmp_path / "marked.py")
     assert (loaded.names, loaded.wished, loaded.weights) == (names, wished, [1.0, 3.0, 3.0])
+
+
+@pytest.mark.parametrize("name", ["rewards", "string"])
+def test_a_file_is_never_mistaken_for_a_package_of_its_name(tmp_path: Path, name: str) -> None:
+    (tmp_path / f"{name}.py").write_text(
+        "def pays(completions, **_):\n    return [1.0 for _ in completions]\n"
+    )
+    (tmp_path / "rewardset.toml").write_text(f'[[reward]]\nfunction = "{name}:pays"\n')
+    with pytest.raises(TargetError, match=rf"^{name}:pays means .* write {name}\.py::pays"):
+        RewardSet.load(tmp_path)
+
+
+def test_our_own_package_is_never_taken_for_a_file() -> None:
+    with pytest.raises(
+        TargetError, match=r"FILE\.py::nope, a reward of the library as rewards\.library:nope"
+    ):
+        RewardSet.load("rewards:nope")

@@ -176,3 +176,26 @@ def test_the_oldest_go_when_there_are_many(project: Path, monkeypatch: pytest.Mo
     assert contents == ["5.0", "4.0", "3.0", "2.0"]
     assert len(list(store.code_folder.glob("*/*"))) == 5
     assert all(json.loads(line) for line in store.list_file.read_text().splitlines())
+
+
+def test_each_file_of_a_folder_has_versions_of_its_own(project: Path) -> None:
+    store = Versions(project)
+    old = store.keep(code_of(project), now=NOON)
+    (project / "other.py").write_text(
+        "def counts(completions, **_):\n    return [2.0 for _ in completions]\n"
+    )
+    store.keep(code_of(project, "other.py"), now=NOON)
+    (project / "helper.py").write_text("def worth(text):\n    return 3.0\n")
+    assert old is not None
+    assert store.find("@1", code_of(project).version).id == old.id
+    with pytest.raises(TargetError, match=r"kept of other\.py in"):
+        store.find("@1", code_of(project, "other.py").version)
+
+
+def test_what_a_manifest_scored_is_a_version_of_its_file(project: Path) -> None:
+    (project / "rewardset.toml").write_text('[[reward]]\nfunction = "rewards.py::pays"\n')
+    store = Versions(project)
+    store.keep(code_of(project, "."), now=NOON)
+    (project / "helper.py").write_text("def worth(text):\n    return 3.0\n")
+    found = store.find("@1", code_of(project).version)
+    assert (found.target, b"return 1.0" in store.read(found)["helper.py"]) == ("rewards.py", True)

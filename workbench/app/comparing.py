@@ -178,12 +178,14 @@ def _side(desk: Desk, text: str, name: str) -> Iterator[Side]:
 def versions_of(desk: Desk) -> list[dict[str, str]]:
     """The kept versions of the project, newest first, each content once."""
     project = desk.shelf.project
-    found: dict[str, dict[str, str]] = {}
-    for version in Versions(project.root).all():
-        found.setdefault(version.id, {"id": f"@{version.id[:12]}", "label": version.label, "at": version.at})
-        if len(found) >= MAX_VERSIONS:
-            break
-    return list(found.values())
+    present = None
+    with contextlib.suppress(RewardWorkbenchError):
+        code = read_code(parse_target(project.in_mirror(project.root)))
+        present = code.version if code is not None else None
+    return [
+        {"id": f"@{version.id[:12]}", "label": version.label, "at": version.at}
+        for version in Versions(project.root).of(present)[:MAX_VERSIONS]
+    ]
 
 
 def keep_version(desk: Desk) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import webbrowser
 from collections.abc import Callable, Sequence
@@ -36,22 +37,27 @@ def serve_target(
     clean_environment(os.environ)
     secret, is_password = choose_secret(host, os.environ)
     root_path = checked_root_path(root_path)
-    target = target if target is not None else example_project(say)
+    with listen(host, DEFAULT_PORT if port is None else port, exactly=port is not None) as server:
+        address = Address(host, server.getsockname()[1], secret, is_password, tuple(allow_hosts), root_path)
+        _serve(target if target is not None else example_project(say), samples, address, server, say)
+
+
+def _serve(
+    target: str, samples: Sequence[Path], address: Address, server: socket.socket, say: Callable[[str], None]
+) -> None:
+    """Open the target and serve it on a socket that listens already."""
     with Runner(spawn=True, preload=PRELOAD) as runner:  # early: it loads while gradio does
         bench = Bench.open(target, samples, lambda: ProcessEngine(runner))
         try:
             say(f"opening {bench.project.name} ({bench.project.root})")
             for path in bench.project.samples:
                 say(f"completions from {path}")
-            with listen(host, DEFAULT_PORT if port is None else port, exactly=port is not None) as server:
-                number = server.getsockname()[1]
-                address = Address(host, number, secret, is_password, tuple(allow_hosts), root_path)
-                say("loading the app (a few seconds)")
-                app = build_app(bench, address)
-                say(f"\n  Reward Workbench is at  {address.url}\n")
-                say("Reward code runs with your rights. Ctrl+C ends the server; drafts are kept.")
-                open_browser(address.url)
-                run_server(app, [server], leaving=bench.close)
+            say("loading the app (a few seconds)")
+            app = build_app(bench, address)
+            say(f"\n  Reward Workbench is at  {address.url}\n")
+            say("Reward code runs with your rights. Ctrl+C ends the server; drafts are kept.")
+            open_browser(address.url)
+            run_server(app, [server], leaving=bench.close)
         except KeyboardInterrupt:
             say("stopped")
         finally:

@@ -7,6 +7,7 @@ import pytest
 
 from rewards.errors import MissingExtraError, UsageError
 from workbench.app import serving
+from workbench.app.launch import listen
 from workbench.app.serving import example_project, open_browser, serve_target
 
 
@@ -49,3 +50,13 @@ def test_without_a_target_the_example_project_is_made_once(
 def test_no_browser_is_looked_for_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
     assert not open_browser("http://127.0.0.1:1/")
+
+
+def test_a_busy_port_is_the_only_thing_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    said: list[str] = []
+    with listen("127.0.0.1", 0, exactly=True) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(UsageError, match=rf"port {port} is in use by another program; .* --port"):
+            serve(None, said, port=port)
+    assert (said, list(tmp_path.iterdir())) == ([], [])

@@ -108,7 +108,7 @@ def test_equal_code_says_that_nothing_changes(folder: Path) -> None:
     [
         ("nothing", "rewards.py", "'nothing' is no target, no kept version (@1) and no git revision"),
         ("missing.py", "rewards.py", "there is no file missing.py"),
-        ("@1", "rewards.py", "version '@1' is not kept: there are none yet in"),
+        ("@1", "rewards.py", "version '@1' is not kept: there are none of rewards.py yet in"),
         ("rewards.py", "rewards.py::lay", "has no function 'lay'; did you mean 'layout'?"),
     ],
 )
