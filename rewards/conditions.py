@@ -34,7 +34,9 @@ def rows_concerned(when: Mapping[str, Any], batch: Batch) -> list[int]:
 
 def call_where(when: Mapping[str, Any], batch: Batch, call: Callable[[Batch], CallResult]) -> CallResult:
     """Call a reward with the rows it applies to; on the others it abstains."""
-    rows = rows_concerned(when, batch) if when else list(range(len(batch)))
+    if not when:
+        return call(batch)
+    rows = rows_concerned(when, batch)
     if len(rows) == len(batch):
         return call(batch)
     if not rows:

@@ -65,8 +65,10 @@ def call_rows_apart(
         "record_credits": record_credits,
     }
     whole = call(function, batch, **options)
+    if not _all_raised(whole):
+        return whole
     units = units_of(len(batch), batch.groups, scope)
-    if len(units) < 2 or not _all_raised(whole):
+    if len(units) < 2:
         return whole
     seconds = whole.seconds
     parts: list[tuple[list[int], CallResult]] = []

@@ -8,7 +8,8 @@ that was printed beside it, nothing that took so long that a deadline inside the
 told `log_extra` of a row is kept with its score.
 
 What belongs together is kept together: a row where the reward declares `scope = "row"`, a group where it declares
-"group", else the whole call. The file may be deleted at any time; a damaged or locked one is passed over.
+"group", else the whole call. A whole call of which every part is kept has an entry of its own besides, so that the
+same rows again are one look-up. The file may be deleted at any time; a damaged or locked one is passed over.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ import hashlib
 import json
 import marshal
 import sqlite3
-from collections.abc import Iterable, Sequence
+import weakref
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -27,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from rewards.contract import DROPPED_COLUMNS, Batch, CallResult, Status, merge_results
+from rewards.repeating import calling_scope
 from rewards.rewardset import RewardDescription, SetDescription
 from workbench.repeatable import Look, look
 from workbench.timed_calls import SECONDS_EACH
@@ -134,13 +137,13 @@ class ScoreCache:
             return {}
         return found
 
-    def write(self, digest: str, entries: Iterable[tuple[bytes, Kept]]) -> None:
+    def write(self, digest: str, entries: Mapping[bytes, Kept]) -> None:
         """Keep scores of one code."""
         connection = self._open(write=True)
         if connection is None:
             return
         rows = []
-        for key, kept in entries:
+        for key, kept in entries.items():
             parts = (kept.scores, kept.status, kept.extra)
             rows.append((key, *parts, _sum(key, *parts)))
         try:
@@ -164,9 +167,11 @@ class _Reward:
     """What is known of one reward before it is called."""
 
     look: Look
+    scope: str
     units: list[list[list[int]]]
     keys: list[list[bytes]] | None = None
     kept: dict[bytes, Kept] = field(default_factory=dict)
+    hashes: list[bytes] | None = None
 
 
 class Memory:
@@ -193,7 +198,7 @@ class Memory:
         self.apart: set[str] = set()
         self.left: dict[str, list[list[int]]] = {}
         self.reused: dict[str, int] = {}
-        self._rows = _RowHashes(batch)
+        self._rows = _row_hashes(batch)
         self._rewards: dict[str, _Reward] = {}
         for reward in description.rewards:
             self._prepare(reward, description.root)
@@ -204,38 +209,44 @@ class Memory:
         found = look(reward, root)
         if found.why_not is not None:
             return
-        own = self._rewards[reward.name] = _Reward(
-            found, [_units(reward, rows, self.batch.groups) for rows in self.calls]
-        )
+        own = _Reward(found, calling_scope(reward.entry.scope, reward.declared), [])
         by_row = reward.entry.scope == "row" and "scope" in reward.declared
         if found.deadlines and by_row:
             self.apart.add(reward.name)
         if not self.cache.has_code(found.digest):
+            own.units = [_units(own.scope, rows, self.batch.groups) for rows in self.calls]
+            self._rewards[reward.name] = own
             return
-        own.keys = self._keys(reward, own)
-        if own.keys is None:
-            del self._rewards[reward.name]
+        own.hashes = self._rows.of(_columns(reward, self.batch))
+        if own.hashes is None:
             return
-        own.kept = self.cache.read([key for keys in own.keys for key in keys])
+        self._rewards[reward.name] = own
+        self._look_up(own, [[rows] for rows in self.calls])
+        if len(own.kept) < len(self.calls):
+            self._look_up(own, [_units(own.scope, rows, self.batch.groups) for rows in self.calls])
+        assert own.keys is not None
         self.left[reward.name] = [
             [row for unit, key in zip(units, keys, strict=True) if key not in own.kept for row in unit]
             for units, keys in zip(own.units, own.keys, strict=True)
         ]
         self.reused[reward.name] = sum(map(len, self.calls)) - sum(map(len, self.left[reward.name]))
 
-    def _keys(self, reward: RewardDescription, own: _Reward) -> list[list[bytes]] | None:
-        """The key of each unit; None where a row holds something that cannot be named."""
-        columns = _columns(reward, self.batch)
-        hashes = self._rows.of(columns)
-        if hashes is None:
-            return None
-        code = own.look.digest.encode()
+    def _look_up(self, own: _Reward, units: list[list[list[int]]]) -> None:
+        """Read what is kept of these units."""
+        own.units, own.keys = units, self._keys(own, units)
+        own.kept = self.cache.read([key for keys in own.keys for key in keys])
+
+    def _keys(self, own: _Reward, units: list[list[list[int]]]) -> list[list[bytes]]:
+        """The key of each unit."""
+        # with the scope: what was scored in parts under a declaration that was wrong is not taken for a whole call
+        code, hashes = f"{own.look.digest} {own.scope}".encode(), own.hashes
+        assert hashes is not None
         return [
             [
-                hashlib.blake2b(code + b"".join(hashes[row] for row in unit), digest_size=16).digest()
-                for unit in units
+                hashlib.blake2b(code + b"".join([hashes[row] for row in unit]), digest_size=16).digest()
+                for unit in call
             ]
-            for units in own.units
+            for call in units
         ]
 
     def whole(self, reward: RewardDescription, fresh: list[CallResult]) -> list[CallResult]:
@@ -250,33 +261,38 @@ class Memory:
         if own is None:
             return fresh
         left = self.left[reward.name]
-        self._keep(reward, own, left, fresh, seconds)
-        if not self.reused[reward.name]:
-            return fresh
-        assert own.keys is not None
-        return [
-            _joined(rows, units, keys, own.kept, rest, result)
-            for rows, units, keys, rest, result in zip(
-                self.calls, own.units, own.keys, left, fresh, strict=True
-            )
-        ]
+        entries = self._entries(reward, own, left, fresh, seconds)
+        results = fresh
+        if self.reused[reward.name]:
+            assert own.keys is not None
+            results = [
+                _joined(rows, units, keys, own.kept, rest, result)
+                for rows, units, keys, rest, result in zip(
+                    self.calls, own.units, own.keys, left, fresh, strict=True
+                )
+            ]
+        if entries:
+            self.cache.write(own.look.digest, entries | self._whole_calls(own, entries, results))
+        return results
 
-    def _keep(
+    def _entries(
         self,
         reward: RewardDescription,
         own: _Reward,
         left: list[list[int]],
         fresh: list[CallResult],
         seconds: list[list[float] | None],
-    ) -> None:
+    ) -> dict[bytes, Kept]:
+        """What of this scoring is worth keeping, by key."""
         called = sum(map(len, left))
         if not called or sum(result.seconds for result in fresh) < WORTH_S * called:
-            return
+            return {}
         if own.keys is None:
-            own.keys = self._keys(reward, own)
-            if own.keys is None:
-                return
-        entries: list[tuple[bytes, Kept]] = []
+            own.hashes = self._rows.of(_columns(reward, self.batch))
+            if own.hashes is None:
+                return {}
+            own.keys = self._keys(own, own.units)
+        entries: dict[bytes, Kept] = {}
         for units, keys, rest, result, each in zip(own.units, own.keys, left, fresh, seconds, strict=True):
             if result.printed and each is None:
                 continue
@@ -290,14 +306,25 @@ class Memory:
                             for name, values in result.extra.items()
                             if len(values) == len(rest)
                         }
-                        logged = json.dumps(extra).encode() if extra else b""
-                        scores, status = (
-                            result.scores[at].astype(np.float64),
-                            result.status[at].astype(np.uint8),
-                        )
-                        entries.append((key, Kept(scores.tobytes(), status.tobytes(), logged)))
-        if entries:
-            self.cache.write(own.look.digest, entries)
+                        entries[key] = _as_kept(result.scores[at], result.status[at], extra)
+        return entries
+
+    def _whole_calls(
+        self, own: _Reward, entries: dict[bytes, Kept], results: list[CallResult]
+    ) -> dict[bytes, Kept]:
+        """An entry for each call of several units that are all known now."""
+        assert own.keys is not None
+        calls = self._keys(own, [[rows] for rows in self.calls])
+        return {
+            key: _as_kept(result.scores, result.status, result.extra)
+            for (key,), keys, result in zip(calls, own.keys, results, strict=True)
+            if len(keys) > 1 and all(each in entries or each in own.kept for each in keys)
+        }
+
+
+def _as_kept(scores: np.ndarray, status: np.ndarray, extra: dict[str, list[Any]]) -> Kept:
+    logged = json.dumps(extra).encode() if extra else b""
+    return Kept(scores.astype(np.float64).tobytes(), status.astype(np.uint8).tobytes(), logged)
 
 
 def _keepable(result: CallResult, at: list[int], found: Look, each: list[float] | None) -> bool:
@@ -308,11 +335,11 @@ def _keepable(result: CallResult, at: list[int], found: Look, each: list[float] 
     return max(each[place] for place in at) < CUT_S if each is not None else result.seconds < CUT_S
 
 
-def _units(reward: RewardDescription, rows: list[int], groups: list[str]) -> list[list[int]]:
+def _units(scope: str, rows: list[int], groups: list[str]) -> list[list[int]]:
     """The rows whose scores belong together."""
-    if "scope" not in reward.declared:
+    if scope == "call":
         return [rows]
-    if reward.entry.scope == "row":
+    if scope == "row":
         return [[row] for row in rows]
     members: dict[str, list[int]] = {}
     for row in rows:
@@ -364,11 +391,24 @@ def _columns(reward: RewardDescription, batch: Batch) -> tuple[str, ...]:
     return tuple(sorted(name for name in there if name in wanted))
 
 
+_HASHED: dict[int, tuple[weakref.ref[Batch], _RowHashes]] = {}
+"""The row hashes of batches that live, by `id`: who scores the same rows again does not name them again."""
+
+
+def _row_hashes(batch: Batch) -> _RowHashes:
+    reference, hashes = _HASHED.get(id(batch), (None, None))
+    if hashes is None or reference is None or reference() is not batch:
+        number = id(batch)
+        hashes = _RowHashes(batch)
+        _HASHED[number] = (weakref.ref(batch, lambda _: _HASHED.pop(number, None)), hashes)
+    return hashes
+
+
 class _RowHashes:
     """A name for each row by its content, made once for each choice of columns."""
 
     def __init__(self, batch: Batch) -> None:
-        self.batch = batch
+        self._batch = weakref.ref(batch)
         self._made: dict[tuple[str, ...], list[bytes] | None] = {}
 
     def of(self, columns: tuple[str, ...]) -> list[bytes] | None:
@@ -381,7 +421,8 @@ class _RowHashes:
         return self._made[columns]
 
     def _hash(self, columns: tuple[str, ...]) -> list[bytes]:
-        batch = self.batch
+        batch = self._batch()
+        assert batch is not None  # who asks holds it
         ids: list[list[int]] | list[None] = batch.completion_ids or [None] * len(batch)
         values = [batch.columns[name] for name in columns]
         # version 0 has neither references nor interned strings: equal values give equal bytes

@@ -337,7 +337,7 @@ def read_result(worker: Worker, values: Any, rows: int) -> CallResult:
     """
     try:
         result = decode_result(values)
-        if not result.scores.shape == result.status.shape == (rows,) or max(result.status, default=0) > _LAST:
+        if not result.scores.shape == result.status.shape == (rows,) or result.status.max(initial=0) > _LAST:
             raise ValueError
     except Exception:  # noqa: BLE001  # it was written in a process that ran somebody's code
         worker.kill()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from rewards.running import Runner
 from tests.workbench.tables import samples
 from workbench import score_cache
 from workbench.samples import Samples
-from workbench.score_cache import ScoreCache
+from workbench.score_cache import Kept, ScoreCache
 from workbench.scoring import ScoreTable, score
 
 FILE = """
@@ -68,6 +68,56 @@ def test_only_new_rows_are_called_where_rows_stand_alone(project: Path) -> None:
     assert again.reused == {"slow": 3, "together": 2, "undeclared": 0, "quick": 0}
     assert again.scores[:, 0].tolist() == [1.0, 2.0, 6.0, 8.0]
     assert again.scores[:, 1].tolist() == [3.0, 4.0, 5.0, 6.0]
+
+
+def counted_reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The number of keys of each look-up from now on."""
+    asked: list[int] = []
+    read = ScoreCache.read
+
+    def counted(self: ScoreCache, keys: Sequence[bytes]) -> dict[bytes, Kept]:
+        asked.append(len(keys))
+        return read(self, keys)
+
+    monkeypatch.setattr(ScoreCache, "read", counted)
+    return asked
+
+
+def test_the_same_rows_again_are_one_look_up(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = counted_reads(monkeypatch)
+    first, again = scored(project, ROWS, "slow"), scored(project, ROWS, "slow")
+    assert (asked, again.reused["slow"]) == ([1], 4)
+    assert np.array_equal(first.scores, again.scores)
+
+
+def test_a_call_put_together_from_kept_rows_is_known_as_a_whole_then(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = samples(["a", "bb", "ccc", "dddd"], ["x", "x", "y", "y"], answer=["1", "1", "22", "22"])
+    scored(project, ROWS, "slow")
+    first = scored(project, more, "slow")
+    asked = counted_reads(monkeypatch)
+    again = scored(project, more, "slow")
+    assert asked == [1]
+    assert np.array_equal(first.scores, again.scores)
+
+
+def test_rows_in_another_order_keep_their_scores(project: Path) -> None:
+    scored(project, ROWS, "slow")
+    turned = samples(["bb", "ccc", "bb", "a"], ["y", "y", "x", "x"], answer=["22", "22", "1", "1"])
+    assert scored(project, turned, "slow").scores[:, 0].tolist() == [4.0, 6.0, 2.0, 1.0]
+
+
+def test_what_was_scored_by_row_is_no_whole_call_once_nothing_is_declared(project: Path) -> None:
+    text = (
+        "from rewards import reward\n\n@reward({})\n"
+        "def f(completions, **_):\n    return [work(c) for c in completions]\n\n"
+    )
+    rest = FILE[FILE.index("def work") :]
+    (project / "rewards.py").write_text(text.format("scope='row'") + rest)
+    scored(project, ROWS, "f")
+    (project / "rewards.py").write_text(text.format("") + rest)
+    assert scored(project, ROWS, "f").reused["f"] == 0
 
 
 def test_another_column_value_is_another_row(project: Path) -> None:
