@@ -10,10 +10,12 @@ Everything is made here from a seed: tokenizer (byte-level BPE, single digits), 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import inspect
 import random
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -177,13 +179,15 @@ def teach(model: Any, tokenizer: Any, rng: random.Random) -> None:
         model.parameters(), lr=LEARNING_RATE, weight_decay=0.0, betas=(0.9, 0.98), fused=True
     )
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, LEARNING_RATE, total_steps=steps, pct_start=0.1)
+    # the same few hundred pieces come again and again, and a call of the tokenizer costs more than a small layer
+    encode = functools.cache(functools.partial(tokenizer.encode, add_special_tokens=False))
     model.train()
     for step in range(steps):
         if step < FIRST_STEPS:
             lesson = [lone_sum(rng) for _ in range(FIRST_ROWS)]
         else:
             lesson = [dialogue(rng) for _ in range(SECOND_ROWS)]
-        model(**_batch(tokenizer, lesson)).loss.backward()
+        model(**_batch(encode, tokenizer.pad_token_id, lesson)).loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         schedule.step()
@@ -191,15 +195,15 @@ def teach(model: Any, tokenizer: Any, rng: random.Random) -> None:
     model.eval()
 
 
-def _batch(tokenizer: Any, dialogues: list[Dialogue]) -> dict[str, Any]:
+def _batch(encode: Callable[[str], list[int]], pad: int, dialogues: list[Dialogue]) -> dict[str, Any]:
     """Right-padded ids (rows, longest), mask, and labels that are -100 on everything but the assistant's
     replies.
     """
     import torch
 
-    rows = [_ids_and_labels(tokenizer, one) for one in dialogues]
+    rows = [_ids_and_labels(encode, one) for one in dialogues]
     longest = max(len(ids) for ids, _ in rows)
-    input_ids = torch.full((len(rows), longest), tokenizer.pad_token_id)
+    input_ids = torch.full((len(rows), longest), pad)
     labels = torch.full((len(rows), longest), -100)
     mask = torch.zeros((len(rows), longest), dtype=torch.long)
     for row, (ids, wanted) in enumerate(rows):
@@ -209,14 +213,14 @@ def _batch(tokenizer: Any, dialogues: list[Dialogue]) -> dict[str, Any]:
     return {"input_ids": input_ids, "attention_mask": mask, "labels": labels}
 
 
-def _ids_and_labels(tokenizer: Any, messages: Dialogue) -> tuple[list[int], list[int]]:
+def _ids_and_labels(encode: Callable[[str], list[int]], messages: Dialogue) -> tuple[list[int], list[int]]:
     """The dialogue as CHAT_TEMPLATE renders it, cut at the replies so that each can be given labels."""
     ids: list[int] = []
     labels: list[int] = []
     for message in messages:
-        head = tokenizer.encode(f"<|im_start|>{message['role']}\n", add_special_tokens=False)
-        body = tokenizer.encode(message["content"] + "<|im_end|>", add_special_tokens=False)
-        tail = tokenizer.encode("\n", add_special_tokens=False)
+        head = encode(f"<|im_start|>{message['role']}\n")
+        body = encode(message["content"] + "<|im_end|>")
+        tail = encode("\n")
         ids += head + body + tail
         labels += [-100] * len(head)
         labels += body if message["role"] == "assistant" else [-100] * len(body)
