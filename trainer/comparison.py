@@ -313,6 +313,16 @@ def _of_run(run: RunDir, target: str | None) -> _Side:
     )
 
 
+def rewards_of(run: RunDir) -> tuple[str, tuple[str, ...]]:
+    """The target that scores a run's answers and the names of its rewards, in the set's order.
+
+    Raises:
+        UsageError: run.json or the manifest cannot be read.
+    """
+    side = _of_run(run, None)
+    return side.target, side.names
+
+
 def is_output(path: Path) -> bool:
     """Whether a folder is no run folder but an output folder of TRL's, merged or not."""
     return (

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rewards.errors import UsageError
 from trainer.generation import Sampling
 from trainer.merge import find_trained, write_merged
-from trainer.sampling import Answered, sample, to_text
+from trainer.sampling import Answered, converse, sample, to_text
 
 SHORT = Sampling(max_new_tokens=4)
 
@@ -52,7 +53,58 @@ def test_a_run_that_is_not_merged_is_told(tiny_run: Path) -> None:
         sample(tiny_run)
 
 
+def test_held_out_prompts_are_scored_by_the_runs_rewards_and_typed_ones_as_far_as_they_can(
+    tiny_run: Path,
+) -> None:
+    write_merged(find_trained(tiny_run), tiny_run / "merged", "float32")
+    found = converse(tiny_run, held_out=[2], answers=2, scored=True)
+    assert [one.held_out for one in found.answered] == [2, 2]
+    assert found.unscored == {}
+    for one in found.answered:
+        for label, text in one.texts.items():
+            paid = {"tagged": float("<answer>" in text), "right": float("9" in text)}
+            assert (one.scores[label], one.totals[label]) == (paid, paid["tagged"])
+    typed = converse(tiny_run, "What is 9 + 9?", scored=True)
+    assert list(typed.answered[0].scores["base"]) == ["tagged"]
+    assert "answer" in typed.unscored["right"]
+    assert typed.answered[0].totals["base"] is not None  # the reward that cannot score has weight 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"held_out": [3]}, "2 held-out prompts"),
+        ({"held_out": [1], "prompt": "x"}, "not both"),
+        ({"answers": 0}, "1 to 16"),
+    ],
+)
+def test_what_cannot_be_asked_of_a_run_is_one_sentence(
+    tiny_run: Path, asked: dict[str, Any], why: str
+) -> None:
+    (tiny_run / "merged").mkdir()
+    (tiny_run / "merged" / "config.json").touch()  # nothing is loaded
+    with pytest.raises(UsageError, match=why):
+        converse(tiny_run, **asked)
+
+
+def test_a_set_that_is_gone_scores_nothing_and_the_answers_are_there(tiny_run: Path) -> None:
+    write_merged(find_trained(tiny_run), tiny_run / "merged", "float32")
+    (tiny_run.parent.parent / "rewardset.toml").unlink()
+    found = converse(tiny_run, held_out=[1], scored=True)
+    assert found.answered[0].texts.keys() == {"base", "trained"}
+    assert list(found.unscored) == [""]
+
+
 def test_answers_are_shown_under_their_model_and_cuts_are_marked() -> None:
     one = Answered("Why?", {"base": "Because", "trained": "So."}, {"base": False, "trained": True})
     assert to_text([one]) == "> Why?\n[base]\nBecause ...\n[trained]\nSo."
     assert to_text([Answered("Why?", {"toy": "So."}, {"toy": True})]) == "> Why?\nSo."
+    paid = {"base": {"a": 0.5, "b": None}}
+    told = to_text(
+        [
+            Answered(
+                "Why?", {"base": "A", "trained": "B"}, {"base": True, "trained": True}, 1, paid, {"base": 0.5}
+            )
+        ]
+    )
+    assert told == "> Why?\n[base] total 0.50 (a 0.50, b None)\nA\n[trained]\nB"
