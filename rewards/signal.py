@@ -15,78 +15,17 @@ Every function is plain arithmetic on arrays: `values` are the totals (or one re
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from rewards.errors import UsageError
-from rewards.groups import number
-
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.intp]
-Groups = Sequence[Hashable] | npt.NDArray[np.intp]
-"""The prompt of each row: anything hashable, or numbers from 0 up, which saves numbering them."""
+from rewards.grouped import TIE, Codes, Floats, Groups, keep_rows, ordered_rows, runs_of, without_nan
 
 Z_TWO_SIDED_95 = 1.959963984540054
 Z_POWER_80 = 0.8416212335729143
-TIE = 1e-8
-"""Two totals that differ by at most this are equal to TRL, which tests a group's deviation against 0."""
-
-
-def _codes(groups: Groups, rows: int) -> Codes:
-    """A number for each row's group, from 0; an array of integers is taken as such numbers."""
-    if rows != len(groups):
-        raise UsageError(f"{rows} values for {len(groups)} rows of groups")
-    if isinstance(groups, np.ndarray) and groups.dtype == np.intp and groups.min(initial=0) >= 0:
-        return groups
-    return number(groups)[0]
-
-
-@dataclass(frozen=True)
-class _Kept:
-    """The rows that count, with their groups numbered; `size` is how many of them each group has."""
-
-    rows: Codes
-    codes: Codes
-    size: npt.NDArray[np.int64]
-
-    def centred(self, table: Floats) -> Floats:
-        """The kept rows of `table` (rows,) or (rows, k), each relative to its group's mean."""
-        own = table[self.rows]
-        columns = own.reshape(len(own), -1)
-        sums = np.stack([np.bincount(self.codes, column, len(self.size)) for column in columns.T], axis=1)
-        return np.asarray((columns - (sums / self.size[:, None])[self.codes]).reshape(own.shape))
-
-
-def _keep(table: Floats, groups: Groups, *, least: int = 1) -> _Kept:
-    """The rows without NaN, in groups that have at least `least` such rows."""
-    codes = _codes(groups, len(table))
-    known = ~np.isnan(table).reshape(len(table), -1).any(axis=1)
-    if known.all():  # the usual case, and the quickest
-        size = np.bincount(codes)
-        if size.min(initial=least) >= max(least, 1):
-            return _Kept(np.arange(len(codes)), codes, size)
-    size = np.bincount(codes[known], minlength=int(codes.max(initial=-1)) + 1)
-    rows = np.flatnonzero(known & (size[codes] >= least)) if len(codes) else np.empty(0, dtype=np.intp)
-    present = np.bincount(codes[rows], minlength=len(size)) > 0
-    numbered = (np.cumsum(present) - 1)[codes[rows]]
-    return _Kept(rows, numbered, np.bincount(numbered))
-
-
-def _runs(values: npt.ArrayLike, groups: Groups) -> tuple[Codes, npt.NDArray[np.int64], _Kept]:
-    """Runs of equal values inside groups: the group of each run, its rows, and the rows that count."""
-    table = np.asarray(values, dtype=np.float64)
-    kept = _keep(table, groups)
-    own = table[kept.rows]
-    order = np.lexsort((own, kept.codes))
-    ordered, codes = own[order], kept.codes[order]
-    new = np.ones(len(order), dtype=bool)
-    with np.errstate(invalid="ignore"):  # infinity minus infinity
-        new[1:] = (np.diff(codes) != 0) | ~((np.diff(ordered) <= TIE) | (ordered[1:] == ordered[:-1]))
-    starts = np.flatnonzero(new)
-    return codes[starts], np.diff(np.append(starts, len(order))), kept
 
 
 def _combinations(counts: npt.NDArray[np.int64], chosen: int) -> Floats:
@@ -116,7 +55,7 @@ def dead_probability(values: npt.ArrayLike, groups: Groups, group_size: int) -> 
     """
     if group_size < 2:
         raise UsageError(f"group_size={group_size} must be at least 2")
-    codes, counts, kept = _runs(values, groups)
+    codes, counts, kept = runs_of(values, groups)
     large = kept.size >= group_size
     if not large.any():
         return math.nan
@@ -190,7 +129,7 @@ def signal_shares(
         groups: the prompt of each row; groups with fewer than two rows are left out.
     """
     table, factors = np.asarray(scores, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-    kept = _keep(table, groups, least=2)
+    kept = keep_rows(table, groups, least=2)
     rewards = table.shape[1]
     if not len(kept.size):
         empty = np.full(rewards, np.nan)
@@ -221,7 +160,7 @@ def within_group_correlation(scores: npt.ArrayLike, groups: Groups, *, ranks: bo
     table = np.asarray(scores, dtype=np.float64)
     if np.isnan(table).any() and table.shape[1] > 2:
         return _pairwise(table, groups, ranks=ranks)
-    kept = _keep(table, groups, least=2)
+    kept = keep_rows(table, groups, least=2)
     if not len(kept.size):
         return np.full((table.shape[1], table.shape[1]), np.nan)
     if ranks:
@@ -259,7 +198,7 @@ def _ranks_in_groups(values: Floats, codes: Codes) -> Floats:
 def ranks_inside(values: npt.ArrayLike, groups: Groups) -> Floats:
     """(rows,) the rank of each value among those of its group, from 1; ties share the mean, NaN stays NaN."""
     table = np.asarray(values, dtype=np.float64)
-    kept = _keep(table, groups)
+    kept = keep_rows(table, groups)
     ranks = np.full(len(table), np.nan)
     if len(kept.rows):
         ranks[kept.rows] = _ranks_in_groups(table[kept.rows], kept.codes)
@@ -269,11 +208,10 @@ def ranks_inside(values: npt.ArrayLike, groups: Groups) -> Floats:
 def between_group_correlation(scores: npt.ArrayLike, groups: Groups) -> Floats:
     """(k, k) correlation of the groups' mean scores: whether prompts that are easy for one are easy for the other."""
     table = np.asarray(scores, dtype=np.float64)
-    kept = _keep(table, groups)
+    kept = keep_rows(table, groups)
     if not len(kept.size):
         return np.full((table.shape[1], table.shape[1]), np.nan)
-    sums = np.stack([np.bincount(kept.codes, column) for column in table[kept.rows].T], axis=1)
-    means = sums / kept.size[:, None]
+    means = np.stack([kept.means(column) for column in table[kept.rows].T], axis=1)
     return _correlation(means - means.mean(axis=0))
 
 
@@ -299,14 +237,14 @@ def average_ranks(values: npt.ArrayLike) -> Floats:
 
 def tied_pairs(values: npt.ArrayLike, groups: Groups) -> float:
     """Share of the pairs inside groups that have the same value: comparisons that teach nothing. NaN without pairs."""
-    _, counts, kept = _runs(values, groups)
+    _, counts, kept = runs_of(values, groups)
     pairs = float(_combinations(kept.size, 2).sum())
     return float(_combinations(counts, 2).sum()) / pairs if pairs else math.nan
 
 
 def distinct_values(values: npt.ArrayLike, groups: Groups) -> float:
     """Mean number of different values in a group (of totals or advantages). NaN without groups."""
-    codes, _, kept = _runs(values, groups)
+    codes, _, kept = runs_of(values, groups)
     return len(codes) / len(kept.size) if len(kept.size) else math.nan
 
 
@@ -332,16 +270,16 @@ def inside_groups(values: npt.ArrayLike, groups: Groups) -> Inside:
         groups: the prompt of each row.
     """
     table = np.asarray(values, dtype=np.float64)
-    kept = _keep(table, groups, least=2)
+    kept = keep_rows(table, groups, least=2)
     if not len(kept.size):
         return Inside(math.nan, math.nan, math.nan, math.nan)
     own = np.full(len(table), np.nan)
     own[kept.rows] = table[kept.rows]
-    codes, counts, same = _runs(own, groups)
+    codes, counts, same = runs_of(own, groups)
     runs = np.bincount(codes, minlength=len(same.size))
     pairs = float(_combinations(same.size, 2).sum())
     with np.errstate(invalid="ignore"):
-        variance = np.bincount(kept.codes, kept.centred(table) ** 2) / (kept.size - 1)
+        variance = kept.means(kept.centred(table) ** 2) * kept.size / (kept.size - 1)
     return Inside(
         dead=float((runs == 1).mean()),
         ties=float(_combinations(counts, 2).sum()) / pairs,
@@ -398,14 +336,13 @@ def selection_differential(feature: npt.ArrayLike, advantages: npt.ArrayLike, gr
         groups: the prompt of each row.
     """
     both = np.stack([np.asarray(feature, dtype=np.float64), np.asarray(advantages, dtype=np.float64)], axis=1)
-    known = ~np.isnan(both).any(axis=1)
+    known = without_nan(both)
     deviation = float(both[known, 0].std()) if known.any() else 0.0
-    kept = _keep(both, groups, least=2)
+    kept = keep_rows(both, groups, least=2)
     if deviation <= TIE or not len(kept.size):
         return math.nan
     centred = kept.centred(both)
-    per_group = np.bincount(kept.codes, centred[:, 0] * centred[:, 1]) / kept.size
-    return float(per_group.mean()) / deviation
+    return float(kept.means(centred[:, 0] * centred[:, 1]).mean()) / deviation
 
 
 @dataclass(frozen=True)
@@ -449,13 +386,12 @@ def winning_chance(totals: npt.ArrayLike, groups: Groups, n: int) -> Floats:
     column is what that column would be under the best of n.
     """
     table = np.asarray(totals, dtype=np.float64)
-    kept = _keep(table, groups, least=n)
+    kept = keep_rows(table, groups, least=n)
     chance = np.zeros(len(table))
     if not len(kept.size):
         return chance
-    values = table[kept.rows]
-    order = np.lexsort((values, kept.codes))
-    codes, ordered = kept.codes[order], values[order]
+    order, ordered = ordered_rows(table[kept.rows], kept)
+    codes = kept.codes[order]
     new_group = np.append(True, np.diff(codes) != 0)
     starts = np.flatnonzero(new_group | np.append(True, ordered[1:] != ordered[:-1]))
     tied = np.diff(np.append(starts, len(order)))
@@ -470,7 +406,7 @@ def winning_chance(totals: npt.ArrayLike, groups: Groups, n: int) -> Floats:
 def pass_at_k(passed: npt.ArrayLike, groups: Groups, k: int) -> float:
     """pass@k, unbiased: mean over prompts of 1 - C(n - c, k) / C(n, k) (Chen et al.); NaN where none has k rows."""
     table = np.asarray(passed, dtype=np.float64)
-    kept = _keep(table, groups, least=k)
+    kept = keep_rows(table, groups, least=k)
     if not len(kept.size):
         return math.nan
     wrong = np.bincount(kept.codes[table[kept.rows] <= 0], minlength=len(kept.size))
@@ -500,7 +436,7 @@ def noise_share(repeats: npt.ArrayLike, groups: Groups) -> float:
     if table.ndim != 2 or table.shape[1] < 2:
         raise UsageError(f"repeats of shape {table.shape} must be (rows, times) with at least two times")
     within_text = float(np.nanmean(table.var(axis=1, ddof=1)))
-    kept = _keep(table, groups, least=2)
+    kept = keep_rows(table, groups, least=2)
     if not len(kept.size):
         return math.nan
     squares = (kept.centred(table) ** 2).mean(axis=1)

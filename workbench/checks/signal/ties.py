@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from rewards.signal import TIE, distinct_values, tied_pairs
+from rewards.grouped import TIE
+from rewards.signal import distinct_values, tied_pairs
 from workbench.checks.check import SetCheck
 from workbench.checks.finding import Cost, Finding
 from workbench.checks.signal.table import Table, read_table
