@@ -128,6 +128,7 @@ from workbench.checks.signal.few_signals import FewSignals
 from workbench.checks.signal.few_useful import FewUseful
 from workbench.checks.signal.length_bias import LengthBias
 from workbench.checks.signal.modes_differ import ModesDiffer
+from workbench.checks.signal.noisy import Noisy
 from workbench.checks.signal.outweighed import Outweighed
 from workbench.checks.signal.prompt_only import PromptOnly
 from workbench.checks.signal.redundant import Redundant
@@ -260,6 +261,7 @@ CHECKS: dict[str, type[Check]] = {
         Scale,
         Rounded,
         FewSignals,
+        Noisy,
         SecondReading,
         Unpinned,
     )
