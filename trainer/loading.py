@@ -38,14 +38,20 @@ def load_tokenizer(folder: str | os.PathLike[str]) -> Any:
 
 
 def load_model(
-    folder: str | os.PathLike[str], *, dtype: str = "float32", attention: str | None = None
+    folder: str | os.PathLike[str],
+    *,
+    dtype: str = "float32",
+    attention: str | None = None,
+    quantization: Any | None = None,
 ) -> Any:
     """The causal language model of a folder with weights in `dtype`.
 
-    `auto` keeps the dtype it is stored in.
+    `auto` keeps the dtype it is stored in. `quantization` is a configuration of transformers' for fewer bits.
     """
     transformers = need("transformers")
     options: dict[str, Any] = {} if attention is None else {"attn_implementation": attention}
+    if quantization is not None:
+        options["quantization_config"] = quantization
     try:
         with quiet_loading():
             return transformers.AutoModelForCausalLM.from_pretrained(

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from rewards.errors import MissingExtraError, UsageError
 from rewards.manifest import Stage, TrainSettings, explain_validation
 from rewards.targets import did_you_mean
+from trainer.backends.choice import Backend, fit_backend, lora_defaults, prepare
 from trainer.bounds import check_bounds
 from trainer.plan import batching, check_evaluation
 from trainer.presets import ALL_LINEAR, TOY, find_preset
@@ -100,8 +101,10 @@ class Lora(BaseModel):
 class Own(BaseModel):
     """The settings of ours that stand beside TRL's.
 
-    `max_prompt_length`: tokens; longer prompts are left out of training (None: none is). `failure_share`: the
-    run stops when more than this share of the last `failure_window` completions could not be scored.
+    `backend`: what holds the policy and generates. `load_in_4bit`: whether the base's weights are held in 4
+    bits (None: with Unsloth). `max_prompt_length`: tokens; longer prompts are left out of training (None:
+    none is). `failure_share`: the run stops when more than this share of the last `failure_window`
+    completions could not be scored.
     `threads`: CPU threads (0: chosen by the machine's load). `dtype`: of the weights; `attention`:
     implementation; auto = by the device. `shuffle`: whether training prompts are shuffled.
     `monitor`: where the monitor draws its lines. `halt`: what it stops the run for; true = the usual four.
@@ -112,6 +115,8 @@ class Own(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    backend: Backend = "transformers"
+    load_in_4bit: bool | None = None
     max_prompt_length: int | None = Field(None, ge=1)
     failure_share: float = Field(0.2, ge=0, le=1)
     failure_window: int = Field(64, ge=1)
@@ -254,10 +259,16 @@ def resolve(
     lines = {key.removeprefix("monitor."): sets[key] for key in sets if key.startswith("monitor.")}
     if lines:
         merged["monitor"] = {**(merged.get("monitor") or {}), **lines}
-    lora = _lora(train.lora, preset.lora, sets, toy=chosen == "toy", toy_last=toy_last)
+    start = lora_defaults(str(merged.get("backend")), dict(preset.lora))
+    lora = _lora(train.lora, start, sets, toy=chosen == "toy", toy_last=toy_last)
     merged.setdefault("max_prompt_length", preset.max_prompt_length if chosen != "toy" else None)
     own = _own({name: merged.pop(name) for name in Own.model_fields if name in merged})
+    gpu = device == "cuda" and not _on_cpu(merged, device, preset.name)
+    own = fit_backend(own, merged, gpu=gpu, lora=lora is not None, notes=notes)
     trl = _for_device(merged, device, preset.name, notes)
+    if processes > 1:
+        # every trained weight is used at every step; looking for others costs a walk over the graph
+        trl.setdefault("ddp_find_unused_parameters", False)
     _check(trl, processes, notes)
     return Settings(
         preset=preset.name,
@@ -361,10 +372,15 @@ def _explain(error: ValidationError, model: type[BaseModel]) -> str:
     return explain_validation(error)
 
 
+def _on_cpu(trl: Mapping[str, Any], device: Device, preset: str) -> bool:
+    """Whether the run leaves every accelerator alone."""
+    return device == "cpu" or preset == "cpu" or bool(trl.get("use_cpu"))
+
+
 def _for_device(values: Mapping[str, Any], device: Device, preset: str, notes: list[str]) -> dict[str, Any]:
     """The TRL settings as this device can take them."""
     trl = dict(values)
-    on_cpu = device == "cpu" or preset == "cpu" or bool(trl.get("use_cpu"))
+    on_cpu = _on_cpu(trl, device, preset)
     if on_cpu and device != "cpu":
         notes.append("there is a GPU here that this run leaves alone: preset small-gpu or large-gpu uses it")
     if on_cpu:
@@ -443,8 +459,9 @@ def check_with_trl(settings: Settings) -> Settings:
 
     Raises:
         UsageError: an unknown setting (with the likely one), or a value TRL refuses.
-        MissingExtraError: TRL or vLLM is not installed.
+        MissingExtraError: TRL, or what the backend needs, is not installed.
     """
+    prepare(settings)
     config_class = _grpo_config()
     hints = _field_types(config_class)
     typed: dict[str, Any] = {}
@@ -454,8 +471,6 @@ def check_with_trl(settings: Settings) -> Settings:
             hint = did_you_mean(name, known)
             raise UsageError(f"there is no setting '{name}'{hint}; see GRPOConfig of TRL for all names")
         typed[name] = _typed(name, value, hints[name])
-    if typed.get("use_vllm") and importlib.util.find_spec("vllm") is None:
-        raise MissingExtraError("vllm", "vllm", "generation by vLLM (or --set use_vllm=false)")
     checked = settings.model_copy(update={"trl": typed})
     build_config(checked, "unused")
     return checked

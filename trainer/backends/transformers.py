@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from trainer.backends.choice import in_four_bits
 from trainer.loading import load_model, load_tokenizer
 from trainer.presets import ALL_LINEAR
 from trainer.settings import Lora, Settings
@@ -26,7 +27,7 @@ class Policy:
 def load_policy(
     folder: Path, settings: Settings, tokenizer: Any | None = None, *, start: Path | None = None
 ) -> Policy:
-    """Load the model of `folder` for training under `settings`.
+    """Load the model of `folder` for training under `settings`, with the backend they name.
 
     `start` is a checkpoint whose weights it goes on from: its adapter is put on the model and trained further (TRL
     takes no second one beside it, so `peft_config` is None then); after full fine-tuning its weights take the model's
@@ -35,10 +36,19 @@ def load_policy(
     Raises:
         UsageError: the folder cannot be loaded.
     """
+    if settings.own.backend == "unsloth":
+        from trainer.backends import unsloth
+
+        return unsloth.load_policy(folder, settings, tokenizer, start=start)
     dtype = weights_dtype(settings)
     attention = attention_implementation(settings)
     whole = start is not None and not settings.lora
-    model = load_model(start if start is not None and whole else folder, dtype=dtype, attention=attention)
+    model = load_model(
+        start if start is not None and whole else folder,
+        dtype=dtype,
+        attention=attention,
+        quantization=four_bits(dtype) if in_four_bits(settings.own) else None,
+    )
     policy_tokenizer = tokenizer if tokenizer is not None else policy_tokenizer_of(folder)
     peft_config = build_peft_config(settings.lora) if settings.lora else None
     if start is not None and settings.lora:
@@ -77,6 +87,19 @@ def attention_implementation(settings: Settings) -> str | None:
         if torch.cuda.get_device_capability()[0] >= 8:
             return "flash_attention_2"
     return None
+
+
+def four_bits(dtype: str) -> Any:
+    """transformers' BitsAndBytesConfig of QLoRA: NF4, quantised twice, arithmetic in `dtype`."""
+    import torch
+    from transformers import BitsAndBytesConfig
+
+    return BitsAndBytesConfig(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_use_double_quant=True,
+        bnb_4bit_compute_dtype=getattr(torch, dtype),
+    )
 
 
 def build_peft_config(lora: Lora) -> Any:

@@ -78,11 +78,14 @@ class GoldUnpaid(RewardCheck):
             return
         first = min(unpaid, key=lambda row: len(str(row.gold)))
         form = _paid_form(subject, first, least)
+        other = None if form else _paid_column(subject, unpaid, least)
+        paid = f"; as {form} it is paid." if form else f"; the value of '{other}' is paid." if other else "."
         yield self.finding(
             f"{subject.name} does not pay the right answer in {len(unpaid)} of {len(rows)} rows: the ground truth "
-            f"{shown(first.gold)}, written as in the right samples, earns {number(first.score)}"
-            + (f"; as {form} it is paid." if form else "."),
-            advice="Read the ground truth as the answer is read: the same extraction, the same normal form.",
+            f"{shown(first.gold)}, written as in the right samples, earns {number(first.score)}{paid}",
+            advice=f"Compare with '{task.column}', not with '{other}'."
+            if other
+            else "Read the ground truth as the answer is read: the same extraction, the same normal form.",
             cause="some rows",
             reward=subject.name,
             evidence=subject.evidence(
@@ -166,6 +169,24 @@ def _written(subject: RewardSubject) -> Iterator[_Row]:
     for (row, text), score in zip(texts.items(), scores, strict=True):
         if score == score:
             yield _Row(row, task.golds[row], text, score)
+
+
+def _paid_column(subject: RewardSubject, unpaid: list[_Row], least: float) -> str | None:
+    """The column whose value, in place of the ground truth, is paid in every row that was not."""
+    assert subject.batch is not None
+    slots = [(row, find_slot(row.text, row.gold)) for row in unpaid]
+    if any(slot is None for _, slot in slots):
+        return None
+    for name in subject.reads:
+        values = subject.batch.columns.get(name)
+        if name == subject.task.column or values is None:
+            continue
+        if not all(isinstance(values[row.row], (str, int, float)) for row in unpaid):
+            continue
+        texts = [(row.row, slot.write(gold_text(values[row.row]))) for row, slot in slots if slot is not None]
+        if all(score >= least - 1e-9 for score in score_texts(subject, texts)):
+            return name
+    return None
 
 
 def _paid_form(subject: RewardSubject, row: _Row, least: float) -> str | None:
