@@ -37,9 +37,11 @@ def short(value: float) -> str:
 def picture(width: float, height: float, label: str, parts: Sequence[str]) -> str:
     """An SVG of these parts, one wider than a card in a frame that scrolls; `label` says in words what it shows."""
     own = f' style="width:{width:g}px"' if width > WIDTH else ""
+    inside = "".join(parts)
+    role = "group" if 'role="button"' in inside else "img"  # an image has nothing in it that can be pressed
     drawing = (
-        f'<svg{own} viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(label)}">'
-        f"<title>{escape(label)}</title>{''.join(parts)}</svg>"
+        f'<svg{own} viewBox="0 0 {width:g} {height:g}" role="{role}" aria-label="{escape(label)}">'
+        f"<title>{escape(label)}</title>{inside}</svg>"
     )
     return f"<div class=wide>{drawing}</div>" if width > WIDTH else drawing
 

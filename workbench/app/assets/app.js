@@ -100,12 +100,13 @@
   const split = (handle, name, read, apply) => {
     const kept = Number(RW.keep(localStorage, name));
     if (kept) apply(kept);
+    for (const [fact, value] of [['min', 20], ['max', 80], ['now', Math.round((kept || 0.46) * 100)]]) handle.setAttribute(`aria-value${fact}`, value);
     const set = (value) => { const share = Math.min(0.8, Math.max(0.2, value)); apply(share); RW.keep(localStorage, name, share); handle.setAttribute('aria-valuenow', Math.round(share * 100)); };
     handle.addEventListener('pointerdown', (event) => { event.preventDefault(); handle.setPointerCapture(event.pointerId); handle.onpointermove = (move) => set(read(move)); });
     handle.addEventListener('pointerup', () => { handle.onpointermove = null; });
     handle.addEventListener('keydown', (event) => {
       const by = { ArrowLeft: -0.02, ArrowUp: -0.02, ArrowRight: 0.02, ArrowDown: 0.02 }[event.key];
-      if (by) { event.preventDefault(); event.stopPropagation(); set((Number(handle.getAttribute('aria-valuenow')) || 46) / 100 + by); }
+      if (by) { event.preventDefault(); event.stopPropagation(); set(Number(handle.getAttribute('aria-valuenow')) / 100 + by); }
     });
   };
 

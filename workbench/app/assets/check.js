@@ -33,7 +33,7 @@
   // ---------------------------------------------------------------- a finding
 
   const pair = (name, value, kind) => (value === null ? null : el('div', {}, el('dt', {}, name), el('dd', { class: kind }, value)));
-  const scoreboard = (rows) => el('table', { class: 'rw-scoreboard' }, el('thead', {}, el('tr', {}, el('th', {}, 'without doing the task'), el('th', {}, 'earns'), el('th', {}))),
+  const scoreboard = (rows) => el('table', { class: 'rw-scoreboard' }, el('thead', {}, el('tr', {}, el('th', {}, 'without doing the task'), el('th', {}, 'earns'), el('td', {}))),
     el('tbody', {}, ...rows.map(([name, share, low, high]) => {
       const bar = el('i', { class: 'rw-bar-fill rw-low' });
       bar.style.cssText = `left:0;width:${Math.max(0, Math.min(1, share ?? 0)) * 100}%`;

@@ -16,7 +16,7 @@
   };
 
   const draw = (found) => {
-    const facts = el('dl', { class: 'rw-figures' }, ...found.facts.map(([name, value, about]) => el('div', {}, el('dt', {}, name), el('dd', {}, typeof value === 'number' ? RW.number(value) : value), el('small', {}, about))));
+    const facts = el('dl', { class: 'rw-figures' }, ...found.facts.map(([name, value, about]) => el('div', {}, el('dt', {}, name), el('dd', {}, typeof value === 'number' ? RW.number(value) : value), el('dd', { class: 'rw-about' }, about))));
     const cards = el('div', { class: 'rw-cards' });
     cards.append(...found.cards.map((html) => { const card = RW.picture(html); card.className = 'rw-panel rw-picture'; return card; }));
     const panels = found.panels.map((html) => { const panel = RW.picture(html); panel.className = 'rw-panel rw-picture'; return panel; });

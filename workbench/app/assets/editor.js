@@ -159,7 +159,32 @@
     paintGutter();
   };
 
+  // The editor's light palette is too pale to read by (WCAG asks for 4.5 to 1): each colour is darkened until it is not.
+  const luminance = (rgb) => rgb.map((part) => part / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
+  const deepenColours = () => {
+    if (document.body.classList.contains('dark')) return;
+    for (const sheet of [...document.adoptedStyleSheets, ...document.styleSheets]) {
+      if (sheet.href) continue;
+      for (const rule of sheet.cssRules) {
+        if (!rule.selectorText?.startsWith('.\u037c') || rule.selectorText.includes(' ') || !rule.style.color) continue;
+        const probe = el('i', { style: `color:${rule.style.color}` });
+        document.body.append(probe);
+        let rgb = getComputedStyle(probe).color.match(/[\d.]+/g).slice(0, 3).map(Number);
+        probe.remove();
+        while (1.05 / (luminance(rgb) + 0.05) < 5) rgb = rgb.map((part) => part * 0.96);
+        rule.style.color = `rgb(${rgb.map(Math.round).join(',')})`;
+      }
+    }
+  };
+
   RW.startEditor = () => {
+    const content = document.querySelector('#rw-editor .cm-content');
+    content.tabIndex = 0; // as a place with text to edit it has the focus anyway; this says so
+    content.setAttribute('aria-label', 'Reward code');
+    deepenColours();
+    // The editor writes its whole style sheet anew when a part of it is loaded late.
+    for (const style of document.querySelectorAll('style')) if (style.textContent.includes('.\u037c')) new MutationObserver(deepenColours).observe(style, { childList: true, characterData: true });
     document.addEventListener('keydown', (event) => {
       if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
       if (event.key === 'Enter') { event.preventDefault(); event.stopPropagation(); RW.runNow(); }

@@ -18,7 +18,7 @@
     RW.page = page.name;
     document.body.dataset.page = page.name;
     if (!panel(page)) {
-      const box = el('main', { id: `rw-page-${page.name}`, class: 'rw-page', role: 'tabpanel', 'aria-labelledby': `rw-tab-${page.name}`, tabindex: -1 });
+      const box = el('div', { id: `rw-page-${page.name}`, class: 'rw-page', role: 'tabpanel', 'aria-labelledby': `rw-tab-${page.name}`, tabindex: -1 });
       $('rw-pages-in').append(box);
       page.make(box);
     }
@@ -72,6 +72,8 @@
   RW.heading = (title, about, ...actions) => el('header', { class: 'rw-heading' }, el('div', {}, el('h2', {}, title), about ? el('p', {}, about) : null), el('span', { class: 'rw-gap' }), ...actions);
   RW.button = (label, onclick, attributes = {}) => el('button', { type: 'button', class: 'rw-button', onclick, ...attributes }, label);
   RW.nothing = (title, text, ...actions) => el('div', { class: 'rw-nothing' }, el('b', {}, title), el('p', {}, text), ...actions);
+  // An empty page says what it does, in a few named parts, and has one button.
+  RW.designed = (title, text, parts, action) => el('div', { class: 'rw-designed' }, el('b', {}, title), el('p', {}, text), el('ol', {}, ...parts.map(([name, about]) => el('li', {}, el('b', {}, name), el('span', {}, about)))), action);
   // A picture the server drew; its words were escaped there.
   RW.picture = (svg) => { const box = el('div', { class: 'rw-picture' }); box.innerHTML = svg; return box; };
   // Runs `work` while the button cannot be pressed again; a refusal is told beside it.

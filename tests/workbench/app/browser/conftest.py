@@ -149,6 +149,20 @@ def ready(page: Any) -> None:
     page.wait_for_selector("#rw-detail[data-shown]")
 
 
+def serious_faults(page: Any) -> list[str]:
+    """What axe finds of serious or critical impact, a line each."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    options = {"resultTypes": ["violations"], "preload": False}  # else it asks for style sheets a second time
+    found = Axe().run(page, options=options).response["violations"]
+    return [
+        f"{each['id']}: {node['html'][:160]} {' '.join(c['message'] for c in node['any'])[:160]}"
+        for each in found
+        if each["impact"] in ("serious", "critical")
+        for node in each["nodes"]
+    ]
+
+
 class Bench:
     """What tests do on a page, said once."""
 
@@ -251,3 +265,8 @@ def start(tmp_path: Path) -> Iterator[Start]:
     for server in started:
         if server.process.poll() is None:
             server.stop()
+
+
+@pytest.fixture
+def serious() -> Callable[[Any], list[str]]:
+    return serious_faults

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 PATIENCE_MS = 180_000
 
 
-def test_from_a_finding_to_a_waiver_and_a_seal(bench_page: Any, server: Any) -> None:
+def test_from_a_finding_to_a_waiver_and_a_seal(bench_page: Any, server: Any, serious: Any) -> None:
     page = bench_page.page
     manifest = server.project / "rewardset.toml"
     manifest.write_text(
@@ -27,6 +27,7 @@ def test_from_a_finding_to_a_waiver_and_a_seal(bench_page: Any, server: Any) -> 
     card = page.locator("[data-check] >> text=out-of-range").locator("xpath=ancestor::article")
     assert card.locator(".rw-shot").inner_text()
     assert page.is_disabled("#rw-seal")
+    assert serious(page) == []
     card.locator("text=Open in Write").click()
     page.wait_for_selector("#rw-main:visible")
     page.keyboard.press("Escape")
