@@ -9,7 +9,8 @@ that ends a command. Anything else that escapes is a fault of ours and shows its
     │   ├── ManifestError            rewardset.toml cannot be used
     │   ├── SamplesError             no readable row
     │   ├── MissingColumnError       a reward requires a column that the samples lack
-    │   └── MissingExtraError        an optional package is not installed
+    │   ├── MissingExtraError        an optional package is not installed
+    │   └── ArgumentError            a wrong argument of a function called from Python; a ValueError too
     ├── LoadError                3   the user's own file failed to load
     ├── ShortfallError           1   the thing examined falls short
     │   ├── SealError                a missing, damaged or broken seal
@@ -47,6 +48,10 @@ class SamplesError(UsageError):
 
 class MissingColumnError(UsageError):
     """A reward requires a column that the samples do not have."""
+
+
+class ArgumentError(UsageError, ValueError):
+    """A function called from Python got an argument that it cannot use."""
 
 
 class MissingExtraError(UsageError):

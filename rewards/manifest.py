@@ -136,10 +136,14 @@ def default_name(function: str) -> str:
 
 
 class SetSettings(_Table):
-    """`[set]`: name, where the samples are, and TRL's aggregation."""
+    """`[set]`: name, where the samples are, and TRL's aggregation.
+
+    `read_as`: have the samples read as chat messages or as text, whichever they are in ("": as they are).
+    """
 
     name: str = ""
     samples: tuple[str, ...] = ()
+    read_as: Literal["", "chat", "text"] = ""
     tokenizer: str = ""
     aggregation: Aggregation = "sum_then_normalize"
     scale_rewards: ScaleRewards = "group"

@@ -193,7 +193,12 @@ def missing_column(reward: str, argument: str, columns: Mapping[str, Any]) -> st
     """The sentence for a required column the samples lack."""
     there = ", ".join(sorted(columns)) or "none besides prompt and completion"
     likely = _likely_column(argument, list(columns))
-    hint = f"; '{likely}' looks like it: [data] columns = {{ {likely} = \"{argument}\" }}" if likely else ""
+    hint = (
+        f"; '{likely}' looks like it: [data] columns = {{ {likely} = \"{argument}\" }}, "
+        f"or --columns {likely}={argument}"
+        if likely
+        else ""
+    )
     return f"reward '{reward}' requires the column '{argument}', which the samples do not have (columns: {there}){hint}"
 
 

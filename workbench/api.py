@@ -27,9 +27,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rewards.errors import UsageError
+from rewards.errors import ArgumentError
 from rewards.running import Runner
 from rewards.targets import parse_target
+from workbench.arguments import (
+    check_functions,
+    check_names,
+    check_options,
+    check_weights,
+    codes_given,
+    rows_given,
+)
 from workbench.difference import Difference, FileChange, compare
 from workbench.distributions import Distributions, distributions
 from workbench.explanation import RowExplanation
@@ -38,6 +46,7 @@ from workbench.features import features_of
 from workbench.inline import EXPLAINER, ForkingRunner, Functions, InlineSet, named, source_of
 from workbench.opening import open_target
 from workbench.samples import Samples, read_samples
+from workbench.samples.form import read_as as in_form
 from workbench.samples.in_memory import samples_from
 from workbench.score_cache import ScoreCache
 from workbench.scoring import ScoreTable
@@ -88,12 +97,15 @@ class Scores:
         """The same scores under other weights; nothing is scored again.
 
         Raises:
-            TargetError, UsageError: a name that is no reward; another number of weights.
+            ArgumentError: a name that is no reward, no number, another number of weights.
         """
+        check_weights(weights)
         if not isinstance(weights, Mapping):
+            weights = list(weights)
             if len(weights) != len(self.table.names):
-                raise UsageError(f"{len(weights)} weights for {len(self.table.names)} rewards")
+                raise ArgumentError(f"{len(weights)} weights for {len(self.table.names)} rewards")
             weights = dict(zip(self.table.names, weights, strict=True))
+        check_names(weights, self.table.names)
         return Scores(self.table.reweighted(weights), self.samples)
 
     def compare(self, other: Scores) -> Compared:
@@ -113,7 +125,8 @@ class Scores:
     def __repr__(self) -> str:
         from workbench.reports.score_text import summary
 
-        return summary(self.table, self.samples, self.distributions)
+        notes = "".join(f"note: {note}\n" for note in self.table.notes)
+        return summary(self.table, self.samples, self.distributions) + notes
 
     def _repr_html_(self) -> str:
         from workbench.reports.notebook import scores_html
@@ -262,6 +275,7 @@ def score(
     columns: Mapping[str, str] | None = None,
     tokenizer: Any = None,
     jobs: int | None = None,
+    read_as: str = "",
 ) -> Scores:
     """Score samples with reward functions, and compute the totals and advantages TRL would.
 
@@ -272,11 +286,13 @@ def score(
         columns: names to change in the samples, source = target: `{"question": "prompt"}`.
         tokenizer: called with a text, gives its token ids (for `completion_ids`).
         jobs: processes that score at the same time; default: one a core.
+        read_as: "chat" or "text": have the samples read so, whichever they are in.
 
     Returns:
         Scores: with `.to_pandas()`, `.distributions`, `.reweighted(...)`, `.page()`.
 
     Raises:
+        ArgumentError: an argument that cannot be used; a ValueError too.
         UsageError, SamplesError, MissingColumnError, LoadError: one sentence each; what fails on a row is no
             error but a row without a score, and a sentence in `errors`.
 
@@ -286,7 +302,8 @@ def score(
         >>> score(short, ["yes", "certainly"]).to_pandas()["short"].tolist()
         [1.0, 0.0]
     """
-    with _opened(functions, samples, columns, weights) as opened:
+    check_options(columns=columns, tokenizer=tokenizer, jobs=jobs, read_as=read_as)
+    with _opened(functions, samples, columns, weights, read_as) as opened:
         return _score(opened, tokenizer, jobs)
 
 
@@ -313,11 +330,12 @@ def explain(
     columns: Mapping[str, str] | None = None,
     weights: Weights | None = None,
     tokenizer: Any = None,
+    read_as: str = "",
 ) -> Explained:
     """Say where each score comes from: the line, the condition and the words of the completion.
 
     Args:
-        functions, samples, columns, weights, tokenizer: as in `score`.
+        functions, samples, columns, weights, tokenizer, read_as: as in `score`.
         row: the number of the row, or of several; None: all.
 
     Raises:
@@ -329,8 +347,9 @@ def explain(
         >>> [credit.points for credit in explain(tagged, ["<answer>4"])[0].rewards[0].credits]
         [0.5]
     """
-    rows = [row] if isinstance(row, int) else row
-    with _opened(functions, samples, columns, weights) as opened:
+    check_options(columns=columns, tokenizer=tokenizer, read_as=read_as, row=row)
+    with _opened(functions, samples, columns, weights, read_as) as opened:
+        rows = rows_given(row)
         return _explain(opened, rows, tokenizer)
 
 
@@ -354,11 +373,12 @@ def show(
     columns: Mapping[str, str] | None = None,
     weights: Weights | None = None,
     tokenizer: Any = None,
+    read_as: str = "",
 ) -> Overview:
     """Scores, distributions, and the partial credit of some rows, as one view in a notebook cell.
 
     Args:
-        functions, samples, columns, weights, tokenizer: as in `score`.
+        functions, samples, columns, weights, tokenizer, read_as: as in `score`.
         row: the number of the row, or of several, whose credit is shown; None: up to `SHOWN_ROWS` from the best paid
             to the worst.
 
@@ -374,9 +394,10 @@ def show(
         >>> [explained.row for explained in show(tagged, ["four", "<answer>4"]).explained]
         [1, 0]
     """
-    with _opened(functions, samples, columns, weights) as opened:
+    check_options(columns=columns, tokenizer=tokenizer, read_as=read_as, row=row)
+    with _opened(functions, samples, columns, weights, read_as) as opened:
         scores = _score(opened, tokenizer)
-        rows = [row] if isinstance(row, int) else row
+        rows = rows_given(row)
         return Overview(
             scores, _explain(opened, spread_rows(scores.table) if rows is None else rows, tokenizer)
         )
@@ -401,11 +422,12 @@ def check(
     columns: Mapping[str, str] | None = None,
     weights: Weights | None = None,
     tokenizer: Any = None,
+    read_as: str = "",
 ) -> Checked:
     """Look for faults: every finding with the smallest completion that shows it.
 
     Args:
-        functions, samples, columns, weights, tokenizer: as in `score`.
+        functions, samples, columns, weights, tokenizer, read_as: as in `score`.
         select, ignore: starts of check codes (`"RW1"`).
         quick: leave out the checks that take longer.
 
@@ -414,12 +436,14 @@ def check(
     """
     from workbench.checks.runner import run_checks
 
-    with _opened(functions, samples, columns, weights) as opened:
+    check_options(columns=columns, tokenizer=tokenizer, read_as=read_as)
+    chosen, left_out = codes_given(select, "select"), codes_given(ignore, "ignore")
+    with _opened(functions, samples, columns, weights, read_as) as opened:
         report = run_checks(
             opened.target,
             opened.samples,
-            select=select,
-            ignore=ignore,
+            select=chosen,
+            ignore=left_out,
             quick=quick,
             runner=opened.runner,
             batch=opened.batch(tokenizer),
@@ -435,19 +459,22 @@ def diff(
     columns: Mapping[str, str] | None = None,
     weights: Weights | None = None,
     tokenizer: Any = None,
+    read_as: str = "",
 ) -> Compared:
     """Compare two versions of rewards on the same samples: rows, ranks, signs of advantages, code.
 
     Args:
         old, new: as `functions` of `score`; rewards are compared by name, single ones whatever their names.
         samples: the rows; None: those of the new side's manifest.
-        columns, weights, tokenizer: as in `score`, for both sides.
+        columns, weights, tokenizer, read_as: as in `score`, for both sides.
 
     Raises:
         As `score`.
     """
-    scores_new = score(new, samples, columns=columns, weights=weights, tokenizer=tokenizer)
-    scores_old = score(old, scores_new.samples, columns=None, weights=weights, tokenizer=tokenizer)
+    check_functions(old)
+    options: dict[str, Any] = {"weights": weights, "tokenizer": tokenizer}
+    scores_new = score(new, samples, columns=columns, read_as=read_as, **options)
+    scores_old = score(old, scores_new.samples, **options)
     return Compared(
         compare(scores_old.table, scores_new.table, old=_called(old), new=_called(new), code=_code(old, new)),
         scores_new.samples,
@@ -511,20 +538,26 @@ def _opened(
     samples: Any,
     columns: Mapping[str, str] | None,
     weights: Weights | None,
+    form: str,
 ) -> Iterator[_Opened]:
+    check_functions(functions)
+    check_weights(weights)
     with contextlib.ExitStack() as stack:
         if isinstance(functions, (str, Path)):
             target = str(functions)
             paths = _paths(samples)
-            opened = open_target(target, paths) if samples is None or paths else None
-            rows = opened.samples if opened is not None else _samples(samples, columns)
+            opened = (
+                open_target(target, paths, form=form, columns=columns) if samples is None or paths else None
+            )
+            rows = opened.samples if opened is not None else in_form(_samples(samples, columns), form)
             if weights is not None and not isinstance(weights, Mapping):
-                raise UsageError("weights of a target go by name: {'correctness': 2.0}")
+                raise ArgumentError("weights of a target go by name: {'correctness': 2.0}")
             cache = stack.enter_context(ScoreCache(parse_target(target).root))
             runner = stack.enter_context(Runner())
             yield _Opened(target, rows, runner, False, weights, cache, opened.manifest if opened else None)
             return
-        rows = _samples(samples, columns)
+        rows = in_form(_samples(samples, columns), form)
+        weights = weights if weights is None or isinstance(weights, Mapping) else list(weights)
         inline = stack.enter_context(InlineSet(functions, weights))
         runner = stack.enter_context(ForkingRunner())
         yield _Opened(inline.target, rows, runner, True, None, None)
@@ -541,7 +574,7 @@ def _paths(samples: Any) -> list[Path]:
 
 def _samples(samples: Any, columns: Mapping[str, str] | None) -> Samples:
     if samples is None:
-        raise UsageError("samples are missing: a list of rows, a data frame, a data set or a file's path")
+        raise ArgumentError("samples are missing: a list of rows, a data frame, a data set or a file's path")
     if isinstance(samples, Samples):
         return samples
     paths = _paths(samples)

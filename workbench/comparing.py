@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     from workbench.parallel import Progress
 
 
-def samples_of(sides: tuple[Side, Side], samples: Sequence[Path]) -> Opened:
+def samples_of(
+    sides: tuple[Side, Side],
+    samples: Sequence[Path],
+    form: str = "",
+    columns: Mapping[str, str] | None = None,
+) -> Opened:
     """The completions of a comparison: as named, else those of the new side's manifest, else of the old one's.
 
     Raises:
@@ -30,7 +35,7 @@ def samples_of(sides: tuple[Side, Side], samples: Sequence[Path]) -> Opened:
     kinds = [parse_target(side.target).kind for side in (new, old)]
     chosen = new if kinds[0] == "project" or kinds[1] != "project" else old
     try:
-        return open_target(chosen.target, samples)
+        return open_target(chosen.target, samples, form=form, columns=columns)
     except SamplesError as error:
         if samples:
             raise

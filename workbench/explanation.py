@@ -6,7 +6,7 @@ ends it is explained as that, its neighbours as usual.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from rewards.errors import UsageError, WorkerDied, WorkerError, WorkerTimeout
 from rewards.rewardset import RewardDescription, SetDescription
 from rewards.running import Runner, Worker
 from rewards.tracing.explanation import RewardExplanation, strict
+from workbench.other_form import other_form_note
 from workbench.samples import Samples
 from workbench.standing import Field, Floats, Standing, ceilings
 
@@ -114,6 +115,7 @@ def _explain(
 ) -> Iterator[RowExplanation]:
     calls = {row: rows for rows in samples.step_rows() for row in rows}
     fields: dict[int, tuple[Floats, Field] | None] = {}
+    misread: dict[str, str | None] = {}
     with runner.worker(target, samples.batch(tokenizer)) as worker:
         description = worker.description
         description.require_columns(samples.columns)
@@ -122,7 +124,38 @@ def _explain(
             first = calls[row][0]
             if first not in fields:
                 fields[first] = _field(worker, description, samples, calls[row], explainer)
-            yield _placed(explained, description, fields[first])
+            for reward in explained.rewards:
+                if reward.error is not None and reward.name not in misread:
+                    misread[reward.name] = _misread(
+                        worker, description, samples, reward.name, calls[row], fields[first]
+                    )
+            yield _placed(_noted(explained, misread), description, fields[first])
+
+
+def _misread(
+    worker: Worker,
+    description: SetDescription,
+    samples: Samples,
+    name: str,
+    together: list[int],
+    known: tuple[Floats, Field] | None,
+) -> str | None:
+    """The sentence for a reward that fails on every row of the call because it reads the other form; else None."""
+    at = description.names.index(name)
+    if known is None or np.isfinite(known[0][:, at]).any():
+        return None
+    return other_form_note(worker, description.reward(name), samples, together)
+
+
+def _noted(explained: RowExplanation, notes: Mapping[str, str | None]) -> RowExplanation:
+    """The row with a note at each reward that fails and has one."""
+    rewards = tuple(
+        replace(reward, notes=(*reward.notes, note))
+        if reward.error is not None and (note := notes.get(reward.name))
+        else reward
+        for reward in explained.rewards
+    )
+    return replace(explained, rewards=rewards)
 
 
 def _placed(

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from rewards.contract import Reward, trl_name
-from rewards.errors import UsageError
+from rewards.errors import ArgumentError
 from rewards.marks import mark_of
 from rewards.rewardset import RewardSet
 from rewards.running import Runner
@@ -34,6 +34,7 @@ from rewards.targets import MANIFEST
 from rewards.tracing.explaining import Explainer
 from rewards.tracing.importable import closed_over
 from rewards.tracing.rewrite import instrument
+from workbench.arguments import check_names
 
 Functions = Reward | Sequence[Reward] | Mapping[str, Reward]
 """One reward function, several, or several under names of their own."""
@@ -67,7 +68,7 @@ class InlineSet:
         target: what `Runner.worker` of a `ForkingRunner` made meanwhile can load.
 
     Raises:
-        UsageError: something that is no function, no function at all, or weights that do not fit.
+        ArgumentError: something that is no function, no function at all, or weights that do not fit.
     """
 
     def __init__(
@@ -122,9 +123,9 @@ def named(functions: Functions) -> dict[str, Reward]:
             found[name] = function
     for name, function in found.items():
         if not callable(function):
-            raise UsageError(f"{name or 'a reward'} is {type(function).__name__}, not a function")
+            raise ArgumentError(f"{name or 'a reward'} is {type(function).__name__}, not a function")
     if not found:
-        raise UsageError("there is no reward function to call")
+        raise ArgumentError("there is no reward function to call")
     return found
 
 
@@ -134,12 +135,10 @@ def _weights(
     if weights is None:
         return {}
     if isinstance(weights, Mapping):
-        unknown = [name for name in weights if name not in functions]
-        if unknown:
-            raise UsageError(f"weights has '{unknown[0]}', which is none of {', '.join(functions)}")
+        check_names(weights, list(functions))
         return dict(weights)
     if len(weights) != len(functions):
-        raise UsageError(f"{len(weights)} weights for {len(functions)} functions")
+        raise ArgumentError(f"{len(weights)} weights for {len(functions)} functions")
     return dict(zip(functions, weights, strict=True))
 
 

@@ -17,9 +17,11 @@ from rewards.errors import SamplesError, UsageError
 from rewards.fingerprint import digest
 from rewards.targets import Target
 from workbench.samples import LABELS, Samples, read_samples
+from workbench.samples.folders import LABELS_FILE
+from workbench.samples.form import form_of, read_as, speech
 from workbench.whole_files import write_whole
 
-FILE = "labels.jsonl"
+FILE = LABELS_FILE
 
 
 def labels_file(target: Target) -> Path:
@@ -44,7 +46,7 @@ def with_labels(samples: Samples, file: Path, *, add: bool = False) -> Samples:
     if not file.is_file():
         return samples
     try:
-        said = read_samples([file])
+        said = read_as(read_samples([file]), form_of(samples))
     except SamplesError as error:
         return replace(samples, notes=[*samples.notes, f"{file.name} is not used: {error}"])
     known = {row_digest(said, row): row for row in range(len(said))}
@@ -58,7 +60,7 @@ def with_labels(samples: Samples, file: Path, *, add: bool = False) -> Samples:
             expected[row] = {**(expected[row] or {}), **(said.expected[at] or {})} or None
     found = replace(samples, labels=labels, expected=expected, skipped=[*samples.skipped, *said.skipped])
     missing = [row for row in range(len(said)) if row not in met]
-    return appended(found, said, missing, FILE) if add and missing and said.chat == samples.chat else found
+    return appended(found, said, missing, FILE) if add and missing else found
 
 
 def rows_said(samples: Samples, file: Path) -> frozenset[int]:
@@ -66,7 +68,7 @@ def rows_said(samples: Samples, file: Path) -> frozenset[int]:
     if not file.is_file():
         return frozenset()
     records = map(_record, _lines_of(file.read_text(encoding="utf-8", errors="replace")))
-    known = {_digest_of(record) for record in records if record is not None}
+    known = {_digest_of(record, form_of(samples)) for record in records if record is not None}
     return (
         frozenset(row for row in range(len(samples)) if row_digest(samples, row) in known)
         if known
@@ -132,7 +134,7 @@ def say(
     if label is not None and label not in LABELS:
         raise UsageError(f"--label {label}: must be one of {', '.join(LABELS)}")
     lines = _lines(file)
-    at = _place(lines, row_digest(samples, row))
+    at = _place(lines, row_digest(samples, row), form_of(samples))
     if at is None:
         lines.append(_line({**_row(samples, row), **_said({}, label, expected)}))
     else:
@@ -172,7 +174,7 @@ def forget(file: Path, samples: Samples, row: int) -> bool:
         UsageError: the file cannot be written.
     """
     lines = _lines(file)
-    at = _place(lines, row_digest(samples, row))
+    at = _place(lines, row_digest(samples, row), form_of(samples))
     if at is None:
         return False
     del lines[at]
@@ -192,11 +194,11 @@ def _lines_of(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def _place(lines: Sequence[str], wanted: str) -> int | None:
-    """Where the row with this digest stands."""
+def _place(lines: Sequence[str], wanted: str, form: str = "") -> int | None:
+    """Where the row with this digest stands, its record read in a form ("": as it is)."""
     for number, line in enumerate(lines):
         record = _record(line)
-        if record is not None and _digest_of(record) == wanted:
+        if record is not None and _digest_of(record, form) == wanted:
             return number
     return None
 
@@ -246,13 +248,16 @@ def _record(line: str) -> dict[str, Any] | None:
     return record if isinstance(record, dict) and {"prompt", "completion"} <= record.keys() else None
 
 
-def _digest_of(record: Mapping[str, Any]) -> str:
+def _digest_of(record: Mapping[str, Any], form: str = "") -> str:
     columns = {
         name: value
         for name, value in record.items()
         if name not in ("prompt", "completion", "label", "expected", "group", "id") and value is not None
     }
-    return digest([record["prompt"], record["completion"], columns])
+    prompt, completion = record["prompt"], record["completion"]
+    if form:
+        prompt, completion = speech(prompt, form, "user"), speech(completion, form, "assistant")
+    return digest([prompt, completion, columns])
 
 
 def _line(record: Mapping[str, Any]) -> str:

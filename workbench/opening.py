@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,12 @@ from rewards.manifest import Manifest, read_manifest
 from rewards.targets import Target, parse_target
 from workbench.labels import labels_file, with_labels
 from workbench.samples import Samples, read_samples
+from workbench.samples.folders import LABELS_FILE
+from workbench.samples.form import read_as
+from workbench.samples.reader import holds_samples
+
+LOOKED_AT = 20
+"""Files looked into for one with rows, where none is named."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +28,14 @@ class Opened:
     samples: Samples
 
 
-def open_target(target: str | Path, samples: Sequence[Path] = (), *, pinned: bool = False) -> Opened:
+def open_target(
+    target: str | Path,
+    samples: Sequence[Path] = (),
+    *,
+    pinned: bool = False,
+    form: str = "",
+    columns: Mapping[str, str] | None = None,
+) -> Opened:
     """Take a target apart and read its samples. Runs none of the user's code.
 
     What `labels.jsonl` beside the target says about rows is part of the samples (`workbench.labels`).
@@ -31,6 +44,8 @@ def open_target(target: str | Path, samples: Sequence[Path] = (), *, pinned: boo
         target: see `rewards.targets`.
         samples: sample files, relative to the current folder; none: those of the manifest.
         pinned: append the rows of `labels.jsonl` that are not among the samples.
+        columns: names to change in the samples, source = target, beside those of the manifest.
+        form: have them read as "chat" or "text"; "": as the manifest's `read_as` says, else as they are.
 
     Raises:
         TargetError, ManifestError: the target cannot be used.
@@ -41,8 +56,9 @@ def open_target(target: str | Path, samples: Sequence[Path] = (), *, pinned: boo
     paths = list(samples) or sample_paths(parsed, manifest)
     if not paths:
         raise SamplesError(no_samples(parsed, manifest))
-    columns = manifest.data.columns if manifest else None
-    found = read_samples(paths, columns=columns)
+    columns = {**(manifest.data.columns if manifest else {}), **(columns or {})}
+    form = form or (manifest.set.read_as if manifest else "")
+    found = read_as(read_samples(paths, columns=columns), form)
     return Opened(parsed, manifest, with_labels(found, labels_file(parsed), add=pinned))
 
 
@@ -63,10 +79,20 @@ def planned_group_size(manifest: Manifest | None) -> int | None:
     return size if isinstance(size, int) and size > 1 else None
 
 
+def likely_samples(folder: Path) -> Path | None:
+    """A file of a folder that has rows to read, the likeliest by its name; None where there is none."""
+    files = [
+        path for ending in ("jsonl", "json", "csv", "parquet") for path in sorted(folder.glob(f"*.{ending}"))
+    ]
+    named = [path for word in ("sample", "completion") for path in files if word in path.name.lower()]
+    tried = dict.fromkeys([*named, *(path for path in files if path.name != LABELS_FILE)])
+    return next((path for path in list(tried)[:LOOKED_AT] if holds_samples(path)), None)
+
+
 def no_samples(target: Target, manifest: Manifest | None) -> str:
     """The sentence for a target without samples."""
     if manifest is not None:
         return f'{manifest.path.name} names no samples: write [set] samples = "FILE" or add --samples FILE'
-    near = sorted(path.name for path in target.root.glob("*.jsonl"))
-    hint = f" (for example --samples {target.root / near[0]})" if near else ""
+    near = likely_samples(target.root)
+    hint = f" (for example --samples {near})" if near is not None else ""
     return f"no completions to score: add --samples FILE{hint}"

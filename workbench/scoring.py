@@ -19,8 +19,9 @@ import numpy as np
 from rewards.contract import Batch, CallResult, Status
 from rewards.groups import advantages, number, totals
 from rewards.rewardset import SetDescription
-from rewards.running import Runner
+from rewards.running import Runner, Worker
 from rewards.targets import parse_target
+from workbench.other_form import other_form_note
 from workbench.parallel import Progress, run_calls
 from workbench.samples import Samples
 from workbench.score_cache import Memory, ScoreCache
@@ -188,14 +189,37 @@ def score(
             results = {
                 reward.name: memory.whole(reward, results[reward.name]) for reward in description.rewards
             }
+        misread = _misread(worker, description, samples, calls, results)
     if code is not None and code.unchanged():
         Versions(code.root).keep(code)
-    notes = [] if tokenizer else _byte_notes(description)
+    notes = [*misread, *([] if tokenizer else _byte_notes(description))]
     notes += _gaps(description, samples)
     notes += [cache.note] if cache is not None and cache.note else []
     table = _table(description, samples, calls, results, notes)
     table = replace(table, reused=memory.reused) if memory is not None else table
     return table.reweighted(weights) if weights else table
+
+
+def _misread(
+    worker: Worker,
+    description: SetDescription,
+    samples: Samples,
+    calls: list[list[int]],
+    results: Mapping[str, list[CallResult]],
+) -> list[str]:
+    """A note for each reward that raises on every row because it reads chat messages as text, or text as those."""
+    found = []
+    for reward in description.rewards:
+        status = np.concatenate([np.zeros(0, np.uint8), *(result.status for result in results[reward.name])])
+        if len(status) and (status[status != Status.ABSTAINED] == Status.RAISED).all() and status.any():
+            failed = [
+                rows[at]
+                for rows, result in zip(calls, results[reward.name], strict=True)
+                for at in np.flatnonzero(result.status == Status.RAISED)
+            ]
+            note = other_form_note(worker, reward, samples, failed)
+            found += [note] if note else []
+    return found
 
 
 def _byte_notes(description: SetDescription) -> list[str]:

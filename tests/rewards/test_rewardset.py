@@ -175,7 +175,7 @@ def test_a_missing_column_names_argument_columns_and_the_likely_one(project: Pat
         description.require_columns({"solution": [], "topic": []})
     assert str(caught.value) == (
         "reward 'correctness' requires the column 'answer', which the samples do not have (columns: solution, topic); "
-        "'solution' looks like it: [data] columns = { solution = \"answer\" }"
+        "'solution' looks like it: [data] columns = { solution = \"answer\" }, or --columns solution=answer"
     )
 
 

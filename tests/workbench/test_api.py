@@ -15,7 +15,7 @@ import pytest
 
 import workbench
 from rewards import reward
-from rewards.errors import MissingColumnError, SamplesError, TargetError, UsageError
+from rewards.errors import MissingColumnError, SamplesError, UsageError
 
 ROWS = [
     {"prompt": "1+1", "completion": "<answer>2</answer>", "answer": "2", "label": "right"},
@@ -140,7 +140,9 @@ def test_other_weights_are_compared_without_scoring_again() -> None:
     assert muted.table.totals.tolist() == [0.5, 0.0, 0.5, 0.0]
     assert scores.compare(muted).difference.flips == 2
     assert scores.reweighted([0.0, 1.0]).table.totals.tolist() == [1.0, 0.0, 0.0, 1.0]
-    with pytest.raises(TargetError, match="has no reward 'tag'; did you mean 'tagged'"):
+    with pytest.raises(
+        UsageError, match="'tag', which is none of tagged, right answer; did you mean 'tagged'"
+    ):
         scores.reweighted({"tag": 1.0})
 
 

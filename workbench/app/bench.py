@@ -9,6 +9,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rewards.errors import UsageError
@@ -41,9 +42,11 @@ class Bench:
         self.shelf = Shelf(project, Drafts(drafts or state_folder()), self._scratch)
 
     @classmethod
-    def open(cls, target: str | Path, samples: Sequence[Path], engine: Callable[[], Engine]) -> Bench:
-        """Open a target; nothing of it is run before a desk is asked for."""
-        return cls(open_project(target, samples), engine)
+    def open(
+        cls, target: str | Path, samples: Sequence[Path], engine: Callable[[], Engine], *, form: str = ""
+    ) -> Bench:
+        """Open a target; nothing of it is run before a desk is asked for. `form`: read samples as chat or text."""
+        return cls(replace(open_project(target, samples), read_as=form), engine)
 
     def desk(self, key: str) -> Desk:
         """The desk called `key`, made on first use.

@@ -2,9 +2,9 @@
 
     python -m workbench.app.check_child      a task on standard input, JSON lines on standard output
 
-Task: `target`, `paths`, `columns`, `labels`, `select`, `quick`, `assume_kinds`. Messages: `progress` [reward, done, of,
-rewards finished, rewards], then `result` or `error`; after a result the word `seal` is answered with `sealed` or
-`refused`.
+Task: `target`, `paths`, `columns`, `labels`, `read_as`, `select`, `quick`, `assume_kinds`. Messages: `progress`
+[reward, done, of, rewards finished, rewards], then `result` or `error`; after a result the word `seal` is answered with
+`sealed` or `refused`.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ def check(task: Mapping[str, Any], say: Say) -> tuple[Any, Any, str]:
     from workbench.checks.runner import manifest_of, run_checks
     from workbench.labels import with_labels
     from workbench.samples import read_samples
+    from workbench.samples.form import read_as
     from workbench.tokenizing import tokenizer_for
 
     target = str(task["target"])
@@ -55,6 +56,7 @@ def check(task: Mapping[str, Any], say: Say) -> tuple[Any, Any, str]:
     samples = batch = None
     if task["paths"]:
         samples = read_samples([Path(path) for path in task["paths"]], columns=dict(task["columns"]))
+        samples = read_as(samples, task["read_as"])
         samples = with_labels(samples, Path(task["labels"]), add=True)
         batch = samples.batch(tokenizer_for(manifest_of(target)))
     finished: list[str] = []

@@ -40,6 +40,7 @@ class Checking:
             "paths": [str(path) for path in desk.source.paths],
             "columns": dict(desk.source.columns),
             "labels": str(shelf.labels),
+            "read_as": shelf.form(),
             "select": list(select),
             "quick": quick,
             "assume_kinds": assume_kinds,

@@ -23,13 +23,17 @@ MAX_SOURCE = 2_000_000
 
 @dataclass(frozen=True)
 class ProjectFiles:
-    """An opened target: `files` are the editable files, relative to `root`, the first one shown first."""
+    """An opened target: `files` are the editable files, relative to `root`, the first one shown first.
+
+    `read_as`: have samples read as "chat" or "text"; "": as the manifest says.
+    """
 
     target: Target
     root: Path
     files: tuple[str, ...]
     samples: tuple[Path, ...]
     name: str
+    read_as: str = ""
 
     def path(self, file: str) -> Path:
         """The real path of one of `files`.

@@ -23,6 +23,7 @@ def serve_target(
     target: str | None,
     *,
     samples: Sequence[Path],
+    form: str = "",
     host: str,
     port: int | None,
     allow_hosts: Sequence[str],
@@ -39,15 +40,20 @@ def serve_target(
     root_path = checked_root_path(root_path)
     with listen(host, DEFAULT_PORT if port is None else port, exactly=port is not None) as server:
         address = Address(host, server.getsockname()[1], secret, is_password, tuple(allow_hosts), root_path)
-        _serve(target if target is not None else example_project(say), samples, address, server, say)
+        _serve(target if target is not None else example_project(say), samples, form, address, server, say)
 
 
 def _serve(
-    target: str, samples: Sequence[Path], address: Address, server: socket.socket, say: Callable[[str], None]
+    target: str,
+    samples: Sequence[Path],
+    form: str,
+    address: Address,
+    server: socket.socket,
+    say: Callable[[str], None],
 ) -> None:
     """Open the target and serve it on a socket that listens already."""
     with Runner(spawn=True, preload=PRELOAD) as runner:  # early: it loads while gradio does
-        bench = Bench.open(target, samples, lambda: ProcessEngine(runner))
+        bench = Bench.open(target, samples, lambda: ProcessEngine(runner), form=form)
         try:
             say(f"opening {bench.project.name} ({bench.project.root})")
             for path in bench.project.samples:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rewards.contract import completion_text
 from rewards.errors import ManifestError, RewardWorkbenchError, SamplesError
 from rewards.manifest import read_manifest
 from workbench.app.drafts import Drafts
@@ -19,6 +18,7 @@ from workbench.app.project_files import ProjectFiles
 from workbench.labels import appended, forget, keep_row, labels_file, rows_said, say, with_labels
 from workbench.opening import no_samples
 from workbench.samples import Samples, read_samples
+from workbench.samples.form import form_of, read_as, speech
 from workbench.samples.reader import samples_of_records
 
 Stamps = Mapping[Path, tuple[int, int]]
@@ -78,7 +78,7 @@ class Shelf:
             SamplesError: no file is named, or no row could be read.
         """
         with self._lock:
-            stamps = _stamps([*source.paths, self.labels])
+            stamps = self._stamps_of(source, self.labels)
             known = self._rows.get(source)
             if known is None or known[0] != stamps:
                 known = stamps, self._with_what_was_said(source)
@@ -125,7 +125,7 @@ class Shelf:
         )  # neither is passed to a reward
         said = Rows(samples, rows.pinned | {row})
         with self._lock:
-            self._keep(self._rows, source, (_stamps([*source.paths, self.labels]), said))
+            self._keep(self._rows, source, (self._stamps_of(source, self.labels), said))
         return said
 
     def unsay(self, source: Source, row: int) -> Rows:
@@ -145,11 +145,11 @@ class Shelf:
         Raises:
             UsageError: it cannot be kept.
         """
-        chat = self.rows(source).samples.chat
+        form = form_of(self.rows(source).samples)
         keep_row(
             self.labels,
-            _speech(chat, prompt, "user"),
-            _speech(chat, completion, "assistant"),
+            speech(prompt, form, "user"),
+            speech(completion, form, "assistant"),
             columns,
             label=label,
         )
@@ -158,7 +158,7 @@ class Shelf:
 
     def _with_what_was_said(self, source: Source) -> Rows:
         files = replace(source, guests=())
-        stamps = _stamps(source.paths)
+        stamps = self._stamps_of(source)
         raw = self._raw.get(files)
         if raw is None or raw[0] != stamps:
             raw = stamps, self._read(files)
@@ -172,7 +172,22 @@ class Shelf:
         manifest = read_manifest(target.path) if target.kind == "project" else None
         if not source.paths:
             raise SamplesError(no_samples(target, manifest))
-        return read_samples(source.paths, columns=dict(source.columns))
+        return read_as(read_samples(source.paths, columns=dict(source.columns)), self.form())
+
+    def form(self) -> str:
+        """How the samples are to be read: "chat", "text", or "" for as they are."""
+        target = self.project.target
+        if self.project.read_as or target.kind != "project":
+            return self.project.read_as
+        try:
+            return read_manifest(target.path).set.read_as
+        except ManifestError:
+            return ""
+
+    def _stamps_of(self, source: Source, *more: Path) -> Stamps:
+        """Time and size of everything that the reading of a source rests on."""
+        target = self.project.target
+        return _stamps([*source.paths, *more, *([target.path] if target.kind == "project" else [])])
 
     @staticmethod
     def _keep(readings: dict[Source, Any], source: Source, known: Any) -> None:
@@ -188,25 +203,13 @@ def _with_guests(samples: Samples, guests: Sequence[str]) -> Samples:
     if not records:
         return samples
     for record in records:
-        record["prompt"] = _speech(samples.chat, record.get("prompt", ""), "user")
-        record["completion"] = _speech(samples.chat, record.get("completion", ""), "assistant")
+        record["prompt"] = speech(record.get("prompt", ""), form_of(samples), "user")
+        record["completion"] = speech(record.get("completion", ""), form_of(samples), "assistant")
     try:
         found = samples_of_records(records, Path(GUEST))
     except RewardWorkbenchError as error:
         return replace(samples, notes=[*samples.notes, str(error)])
     return appended(samples, found, range(len(found)), GUEST)
-
-
-def _speech(chat: bool, said: Any, role: str) -> Any:
-    """A prompt or completion as a chat, or as text."""
-    if chat:
-        return [{"role": role, "content": said}] if isinstance(said, str) else said
-    if isinstance(said, str):
-        return said
-    if role == "assistant":
-        return completion_text(said)
-    contents = [str(part.get("content", "")) for part in said if isinstance(part, Mapping)] if said else []
-    return "\n".join(contents)
 
 
 def _stamps(paths: Iterable[Path]) -> Stamps:

@@ -22,6 +22,7 @@ from workbench.checks.finding import Evidence
 from workbench.checks.odd import Odd, odd_completions
 from workbench.checks.steadiness import Steadiness, read_steadiness
 from workbench.checks.task import Task, columns_read, read_task
+from workbench.samples.form import speech
 
 if TYPE_CHECKING:
     import numpy as np
@@ -315,7 +316,7 @@ class RewardSubject:
             rows, texts if self.chat else [[{"role": "assistant", "content": text}] for text in texts]
         )
         if self.chat:
-            prompts: list[Any] = [_plain_prompt(prompt) for prompt in batch.prompts]
+            prompts: list[Any] = [speech(prompt, "text", "user") for prompt in batch.prompts]
         else:
             prompts = [[{"role": "user", "content": prompt}] for prompt in batch.prompts]
         batch = Batch(prompts, batch.completions, batch.completion_ids, batch.columns, batch.groups)
@@ -403,12 +404,6 @@ class SetSubject:
 def _ids(own: list[int], old: str, new: str) -> list[int]:
     """A row's token ids where its text is the same in another shape, else the text's bytes."""
     return own if new == old else list(new.encode("utf-8", "surrogatepass"))
-
-
-def _plain_prompt(prompt: Any) -> Any:
-    if not isinstance(prompt, list):
-        return prompt
-    return "\n".join(str(message.get("content") or "") for message in prompt if isinstance(message, dict))
 
 
 def spread_rows(groups: Sequence[str], limit: int) -> list[int]:

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rewards.permissions import UNSAFE_CODE, UNSAFE_CODE_HELP, allow_unsafe_code
+from workbench.cli.reading import Columns, ReadAs, parse_columns
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from workbench.checks.paid import Pay
     from workbench.checks.report import Proved, Report
     from workbench.checks.subject import Options
@@ -58,6 +61,8 @@ def check(
         typer.Option("--pay", help='Have samples judged by rewards with cost = "paid"; never done in CI.'),
     ] = False,
     durations: Annotated[bool, typer.Option("--durations", help="Say how long each check took.")] = False,
+    columns: Columns = "",
+    read_as: ReadAs = "",
     unsafe_code: Annotated[
         bool, typer.Option(UNSAFE_CODE, help=UNSAFE_CODE_HELP, callback=allow_unsafe_code)
     ] = False,
@@ -105,6 +110,8 @@ def check(
             assume_kinds=assume_kinds,
             extend=seal,
             pay=permission(pay),
+            form=read_as,
+            columns=parse_columns(columns),
         )
         _write(report, format, out, durations)
         if seal:
@@ -163,11 +170,14 @@ def run(
     assume_kinds: bool = False,
     extend: bool = False,
     pay: Pay | None = None,
+    form: str = "",
+    columns: Mapping[str, str] | None = None,
 ) -> tuple[Report, Samples | None]:
     """Open a target with its samples and check it; notes and progress go to standard error.
 
     With `extend`, what a seal that holds has proved of the samples is not proved again. `pay` is asked before calls
     that cost money; None: only recorded answers are used.
+    `form`: have the samples read as chat or text; `columns`: names to change in them.
     """
     from rewards.targets import parse_target
     from workbench.checks.runner import manifest_of, options_of, run_checks
@@ -179,7 +189,7 @@ def run(
     samples, batch, proved = None, None, None
     manifest = manifest_of(target)
     if paths or sample_paths(parse_target(target), manifest):
-        samples = open_target(target, paths, pinned=True).samples
+        samples = open_target(target, paths, pinned=True, form=form, columns=columns).samples
         notes_to_stderr([*samples.notes, *map(str, samples.skipped)], limit=10)
         batch = samples.batch(tokenizer_for(manifest))
         if extend:

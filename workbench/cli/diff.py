@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rewards.permissions import UNSAFE_CODE, UNSAFE_CODE_HELP, allow_unsafe_code
+from workbench.cli.reading import Columns, ReadAs, parse_columns
 
 
 def diff(
@@ -23,6 +24,8 @@ def diff(
         typer.Option("--samples", help="Completions to score; default: those of the manifest."),
     ] = None,
     format: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
+    columns: Columns = "",
+    read_as: ReadAs = "",
     unsafe_code: Annotated[
         bool, typer.Option(UNSAFE_CODE, help=UNSAFE_CODE_HELP, callback=allow_unsafe_code)
     ] = False,
@@ -39,7 +42,7 @@ def diff(
     if format not in ("text", "json"):
         raise UsageError(f"--format {format}: known formats are text, json")
     with open_sides(old, new) as sides:
-        opened = samples_of(sides, samples or [])
+        opened = samples_of(sides, samples or [], read_as, parse_columns(columns))
         notes_to_stderr([*opened.samples.notes, *map(str, opened.samples.skipped)], limit=10)
         with progress_bar("scoring") as progress:
             found = compare_sides(sides, opened, progress=progress)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from workbench.cli.reading import Columns, ReadAs, parse_columns
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -29,6 +31,8 @@ def explain(
         typer.Option("--row", help="The row to explain, counted from 0; may be repeated; default: all."),
     ] = None,
     format: Annotated[str, typer.Option("--format", help="text, or json: one object a line.")] = "text",
+    columns: Columns = "",
+    read_as: ReadAs = "",
     watch: Annotated[
         bool, typer.Option("--watch", help="Explain again whenever the code is saved, until Ctrl-C.")
     ] = False,
@@ -43,7 +47,7 @@ def explain(
 
     if format not in ("text", "json"):
         raise UsageError(f"--format {format}: known formats are text, json")
-    opened = open_target(target, samples or [])
+    opened = open_target(target, samples or [], form=read_as, columns=parse_columns(columns))
     notes_to_stderr([*opened.samples.notes, *map(str, opened.samples.skipped)], limit=10)
     rows = row or None
     if watch:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from workbench.cli.reading import Columns, ReadAs, parse_columns
+
 
 def label(
     target: Annotated[
@@ -17,6 +19,8 @@ def label(
         list[Path] | None,
         typer.Option("--samples", help="The completions; default: those of the manifest."),
     ] = None,
+    columns: Columns = "",
+    read_as: ReadAs = "",
     label: Annotated[str | None, typer.Option("--label", help="right, partial, wrong or hack.")] = None,
     expected: Annotated[
         list[str] | None,
@@ -28,7 +32,7 @@ def label(
     from workbench.labels import labels_file, say
     from workbench.opening import open_target
 
-    opened = open_target(target, samples or [])
+    opened = open_target(target, samples or [], form=read_as, columns=parse_columns(columns))
     scores = parse_expected(expected or [])
     if scores:
         with Runner() as runner:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rewards.permissions import UNSAFE_CODE, UNSAFE_CODE_HELP, allow_unsafe_code
+from workbench.cli.reading import Columns, ReadAs, parse_columns
 
 if TYPE_CHECKING:
     from rewards.contract import Batch
@@ -36,6 +37,8 @@ def score(
     watch: Annotated[
         bool, typer.Option("--watch", help="Score again whenever the code is saved, until Ctrl-C.")
     ] = False,
+    columns: Columns = "",
+    read_as: ReadAs = "",
     unsafe_code: Annotated[
         bool, typer.Option(UNSAFE_CODE, help=UNSAFE_CODE_HELP, callback=allow_unsafe_code)
     ] = False,
@@ -53,7 +56,7 @@ def score(
         raise UsageError(f"--format {format}: known formats are {', '.join(score_report.FORMATS)}")
     if format == "parquet" and out is None:
         raise UsageError("--format parquet needs --out FILE")
-    opened = open_target(target, samples or [])
+    opened = open_target(target, samples or [], form=read_as, columns=parse_columns(columns))
     notes_to_stderr([*opened.samples.notes, *map(str, opened.samples.skipped)], limit=10)
     options: dict[str, Any] = {
         "only": [name.strip() for name in only.split(",") if name.strip()],

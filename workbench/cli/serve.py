@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rewards.permissions import UNSAFE_CODE, UNSAFE_CODE_HELP, allow_unsafe_code
+from workbench.cli.reading import ReadAs
 
 
 def serve(
@@ -30,6 +31,7 @@ def serve(
     root_path: Annotated[
         str, typer.Option("--root-path", help="Path under which a proxy shows this server, e.g. /proxy/7860.")
     ] = "",
+    read_as: ReadAs = "",
     unsafe_code: Annotated[
         bool, typer.Option(UNSAFE_CODE, help=UNSAFE_CODE_HELP, callback=allow_unsafe_code)
     ] = False,
@@ -40,6 +42,7 @@ def serve(
     serve_target(
         target,
         samples=samples or [],
+        form=read_as,
         host=host,
         port=port,
         allow_hosts=allow_host or [],

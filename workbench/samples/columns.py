@@ -43,14 +43,17 @@ def missing_columns_sentence(missing: Iterable[str], present: Iterable[str]) -> 
     there = list(present)
     taken: list[str] = []
     mapping: list[str] = []
+    given: list[str] = []
     for needed in missing:
         guess = likely_column(needed, there, taken)
         if guess is not None:
             taken.append(guess)
             mapping.append(f'{_key(guess)} = "{needed}"')
+            given.append(f"{guess}={needed}" if _key(guess) == guess else f"'{guess}={needed}'")
     lacking = " and no ".join(f"`{needed}`" for needed in missing)
     advice = (
-        f"; if they are meant, write `columns = {{ {', '.join(mapping)} }}` under [data] in rewardset.toml"
+        f"; if they are meant, say --columns {','.join(given)}, or write `columns = {{ {', '.join(mapping)} }}` under "
+        "[data] in rewardset.toml"
         if mapping
         else ""
     )

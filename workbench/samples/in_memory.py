@@ -48,6 +48,18 @@ def _rows(source: Any) -> Iterable[Any]:
     if hasattr(source, "to_dicts"):  # polars
         return source.to_dicts()  # type: ignore[no-any-return]
     if isinstance(source, Mapping):
+        odd = next(
+            (
+                name
+                for name, values in source.items()
+                if isinstance(values, str) or not isinstance(values, Iterable)
+            ),
+            None,
+        )
+        if odd is not None:
+            raise SamplesError(
+                f"samples: the column {odd!r} is {type(source[odd]).__name__}, not a list of values"
+            )
         columns = {name: list(values) for name, values in source.items()}
         lengths = {len(values) for values in columns.values()}
         if len(lengths) > 1:

@@ -13,8 +13,8 @@ from pathlib import Path
 from rewards.errors import SamplesError
 from workbench.samples.columns import likely_column, mapped_values
 from workbench.samples.format import Raw, Values
-from workbench.samples.reader import read_samples
-from workbench.samples.recognise import UnknownFormat, container_of, sample_files, shape_of
+from workbench.samples.reader import read_samples, sample_files
+from workbench.samples.recognise import UnknownFormat, container_of, shape_of
 from workbench.samples.records import Samples
 
 NEEDED = ("prompt", "completion")
@@ -49,7 +49,7 @@ def look_at(path: Path, columns: Mapping[str, str] | None = None) -> Look:
     Raises:
         SamplesError: there is no such file, or a folder without any that can be read.
     """
-    files = sample_files(path)
+    files = sample_files(path, columns).files
     container, shape, first = _format(files[0], dict(columns or {})) if files else ("", "", {})
     found, why = _read(path, dict(columns or {}))
     if found is not None or columns is not None:

@@ -6,16 +6,21 @@ that a reward can be called with), and the drafts of all files together become c
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rewards.errors import SamplesError
 from workbench.samples.columns import likely_column, mapped_values, missing_columns_sentence
+from workbench.samples.folders import Chosen, choose_files
 from workbench.samples.format import Draft, Raw, Read, RowError, Shape, kind_of
 from workbench.samples.merging import merge
-from workbench.samples.recognise import UnknownFormat, container_of, sample_files, shape_of
+from workbench.samples.recognise import UnknownFormat, container_of, shape_of
 from workbench.samples.records import Samples, Skipped
+
+PROBED = 20
+"""Records looked at to tell whether a file holds samples."""
 
 
 def read_samples(paths: Sequence[Path], *, columns: Mapping[str, str] | None = None) -> Samples:
@@ -33,14 +38,31 @@ def read_samples(paths: Sequence[Path], *, columns: Mapping[str, str] | None = N
         SamplesError: no such file, or no row could be read.
     """
     mapping = dict(columns or {})
-    files = [file for path in paths for file in sample_files(Path(path))]
+    chosen = [sample_files(Path(path), mapping) for path in paths]
+    files = [file for choice in chosen for file in choice.files]
     if not files:
         raise SamplesError("no samples file was named")
     reads = [_read_file(file, mapping) for file in files]
     samples = merge(reads)
     if not samples:
         raise SamplesError(_nothing_read(reads, mapping))
+    samples.notes.extend(choice.note for choice in chosen if choice.note)
     return samples
+
+
+def sample_files(path: Path, columns: Mapping[str, str] | None = None) -> Chosen:
+    """The files that a path stands for; see `workbench.samples.folders`."""
+    return choose_files(path, lambda file: holds_samples(file, columns))
+
+
+def holds_samples(file: Path, columns: Mapping[str, str] | None = None) -> bool:
+    """Whether one of the first `PROBED` records of a file can be read as a row."""
+    mapping = dict(columns or {})
+    try:
+        records = itertools.islice(container_of(file).read(file), PROBED)
+        return bool(_read(file, list(records), mapping).drafts)
+    except (UnknownFormat, OSError, UnicodeError):
+        return False
 
 
 def samples_of_records(

@@ -1,14 +1,12 @@
-"""Which format a file is in, and which files of a folder hold samples.
+"""Which format a file is in.
 
 The order of the two tuples matters: the first that recognises a file has it, the last one takes what is left.
 """
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-from rewards.errors import SamplesError
 from workbench.samples.csv_table import CSV
 from workbench.samples.flat import FLAT
 from workbench.samples.format import Container, Shape, Values
@@ -46,19 +44,6 @@ SHAPES: tuple[Shape, ...] = (
 
 HEAD = 4096  # bytes a container may look at
 
-IN_FOLDERS = (
-    "completions_*.parquet",  # TRL's completions folder
-    "completions/*.parquet",  # the output folder of a run
-    "*.parquet",
-    "traces.jsonl",  # verifiers
-    "results.jsonl",
-    "samples_*.jsonl",  # lm-eval
-    "*.eval",
-    "*.jsonl",
-    "*.csv",
-)
-"""What is read of a folder: the first of these patterns that matches any file."""
-
 
 class UnknownFormat(ValueError):
     """A file that no container recognises."""
@@ -78,21 +63,3 @@ def container_of(path: Path) -> Container:
 def shape_of(values: Values, mapped: Values) -> Shape:
     """The shape of a file by its first readable record, as it stands and with `[data] columns` applied."""
     return next(shape for shape in SHAPES if shape.matches(values if shape.foreign else mapped))
-
-
-def sample_files(path: Path) -> list[Path]:
-    """The files that `path` stands for: itself, or those of a folder, in natural order."""
-    if not path.exists():
-        raise SamplesError(f"there is no samples file {path}")
-    if not path.is_dir():
-        return [path]
-    for pattern in IN_FOLDERS:
-        files = [file for file in path.glob(pattern) if file.is_file()]
-        if files:
-            return sorted(files, key=_natural)
-    raise SamplesError(f"the folder {path} holds no samples (looked for {', '.join(IN_FOLDERS)})")
-
-
-def _natural(path: Path) -> list[tuple[int, str]]:
-    parts = re.split(r"(\d+)", path.as_posix())
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]

@@ -246,3 +246,19 @@ def test_a_full_disk_behind_standard_output_is_one_sentence(folder: Path, comman
         )
     assert done.returncode == 2
     assert done.stderr == "error: the output cannot be written: No space left on device\n"
+
+
+def test_columns_are_named_without_a_manifest(tmp_path: Path) -> None:
+    (tmp_path / "rewards.py").write_text(
+        "def right(completions, answer, **_):\n    return [float(a in c) for a, c in zip(answer, completions)]\n"
+    )
+    (tmp_path / "s.jsonl").write_text('{"question": "p", "response": "abc", "gold": "b"}\n')
+    done = run("score", "rewards.py", "--samples", "s.jsonl", cwd=tmp_path)
+    assert "say --columns question=prompt,response=completion, or write" in sentence(done)
+    names = "question=prompt,response=completion,gold=answer"
+    done = run(
+        "score", "rewards.py", "--samples", "s.jsonl", "--columns", names, "--format", "jsonl", cwd=tmp_path
+    )
+    assert json.loads(done.out)["total"] == 1.0
+    done = run("score", "rewards.py", "--samples", "s.jsonl", "--columns", "gold", cwd=tmp_path)
+    assert sentence(done).startswith("error: --columns gold: must be SOURCE=TARGET")

@@ -36,8 +36,8 @@ def test_a_knowledge_base_names_its_columns_and_the_mapping_is_offered(write) ->
         read_samples([path])
     assert str(caught.value) == (
         f"{path}: no `prompt` and no `completion` column; the columns are question, response, expert_answer; "
-        'if they are meant, write `columns = { question = "prompt", response = "completion" }` under [data] '
-        "in rewardset.toml"
+        "if they are meant, say --columns question=prompt,response=completion, or write "
+        '`columns = { question = "prompt", response = "completion" }` under [data] in rewardset.toml'
     )
 
 

@@ -9,6 +9,11 @@ from workbench.checks.check import RewardCheck
 from workbench.checks.finding import Cost, Finding
 from workbench.checks.odd import Odd
 from workbench.checks.subject import RewardSubject, reason_of
+from workbench.other_form import TRIED, cause_and_remedy
+
+ADVICE = (
+    "Treat the case in the code and score it (0.0 if it is a bad answer); one exception ends the whole run."
+)
 
 
 class Raises(RewardCheck):
@@ -64,7 +69,21 @@ class Raises(RewardCheck):
         message = (
             f"{subject.name} raises {_sentence(subject, error)} on {_rows(len(rows), len(subject.rows))}."
         )
-        return self._say(subject, error, message, row, completion, "error", len(rows))
+        misread = self._misread(subject, rows)
+        if misread:
+            message = f"{message[:-1]}: {misread[0]}."
+        advice = misread[1] if misread else ADVICE
+        return self._say(subject, error, message, row, completion, "error", len(rows), advice)
+
+    def _misread(self, subject: RewardSubject, rows: list[int]) -> tuple[str, str] | None:
+        """Cause and remedy, where every sample fails and is scored once it is in the other form; else None."""
+        if len(rows) < len(subject.rows) or subject.description.entry.cost == "paid":
+            return None
+        few = rows[:TRIED]
+        result = subject.other_shape(few, [subject.text(row) for row in few])
+        if not (result.status == Status.NUMBER).any() or (result.status >= Status.WRONG_TYPE).any():
+            return None
+        return cause_and_remedy(subject.name, "chat" if subject.chat else "text")
 
     def _on_odd(self, subject: RewardSubject, item: Odd, error: str) -> Finding:
         message = f"{subject.name} raises {_sentence(subject, error)} on {item.what}."
@@ -87,12 +106,12 @@ class Raises(RewardCheck):
         completion: object,
         severity: str,
         count: int,
+        advice: str = ADVICE,
     ) -> Finding:
         line = subject.source.line_of(error)
         return self.finding(
             message,
-            advice="Treat the case in the code and score it (0.0 if it is a bad answer); one exception ends the "
-            "whole run.",
+            advice=advice,
             cause=f"raises {reason_of(error)} at {subject.source.statement(line)}",
             reward=subject.name,
             severity="error" if severity == "error" else "warning",

@@ -1,0 +1,52 @@
+"""Folders with more in them than samples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rewards.errors import SamplesError
+from workbench.opening import likely_samples
+from workbench.samples import read_samples
+
+ROW = '{"prompt": "p", "completion": "a"}\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "labels.jsonl").write_text('{"prompt": "p", "completion": "a", "label": "right"}\n')
+    (tmp_path / "metrics.jsonl").write_text('{"step": 1, "loss": 0.5}\n')
+    (tmp_path / "a_empty.jsonl").write_text("")
+    (tmp_path / "rows.jsonl").write_text(ROW * 2)
+    return tmp_path
+
+
+def test_only_files_with_rows_are_read_and_the_others_are_named(folder: Path) -> None:
+    samples = read_samples([folder])
+    assert (len(samples), samples.sources, samples.skipped) == (2, [folder / "rows.jsonl"], [])
+    assert samples.notes == [f"{folder}: not read as samples: a_empty.jsonl, labels.jsonl, metrics.jsonl"]
+
+
+def test_labels_alone_are_samples(folder: Path) -> None:
+    (folder / "rows.jsonl").unlink()
+    assert read_samples([folder]).labels == ["right"]
+
+
+def test_a_table_of_something_else_does_not_hide_the_rows(folder: Path) -> None:
+    (folder / "results.jsonl").write_text('{"score": 1}\n')
+    assert read_samples([folder]).sources == [folder / "rows.jsonl"]
+
+
+def test_a_folder_without_any_row_says_what_is_wrong_with_its_first_file(tmp_path: Path) -> None:
+    (tmp_path / "metrics.jsonl").write_text('{"step": 1}\n')
+    with pytest.raises(SamplesError, match=r"metrics\.jsonl: no `prompt` and no `completion` column"):
+        read_samples([tmp_path])
+
+
+def test_a_file_is_proposed_only_if_it_has_rows(folder: Path) -> None:
+    assert likely_samples(folder) == folder / "rows.jsonl"
+    (folder / "broken_samples.jsonl").write_bytes(b"\xff\xfe{")
+    assert likely_samples(folder) == folder / "rows.jsonl"
+    (folder / "rows.jsonl").unlink()
+    assert likely_samples(folder) is None
