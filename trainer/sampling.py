@@ -149,9 +149,13 @@ def side_by_side(
             samples=answers,
             sampling=sampling,
             rows=ROWS,
-            progress=lambda done, of, label=label: say(f"{label}: {done} of {of} answers"),
+            progress=_counted(say, label),
         )
     return said
+
+
+def _counted(say: Callable[[str], None], label: str) -> Callable[[int, int], None]:
+    return lambda done, of: say(f"{label}: {done} of {of} answers")
 
 
 def _answered(

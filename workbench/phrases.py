@@ -71,8 +71,8 @@ def rising_phrases(
         return []
     found: dict[tuple[str, ...], set[int]] = defaultdict(set)
     for row in (*above, *below):
-        for phrase in phrases_of(texts[row], longest):
-            found[phrase].add(row)
+        for words in phrases_of(texts[row], longest):
+            found[words].add(row)
     high, low = set(above), set(below)
     counted: list[tuple[tuple[str, ...], Phrase, frozenset[int]]] = []
     for words, rows in found.items():

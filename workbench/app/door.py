@@ -26,11 +26,15 @@ Table = Mapping[str, tuple[str, Answer]]
 
 
 def endpoint(bench: Bench, answer: Answer) -> Callable[[Request], Awaitable[Response]]:
-    """A route's function: what `answer` gives as strict JSON, a known error as its sentence with status 400."""
+    """A route's function: what `answer` gives as strict JSON, a known error as its sentence with status 400.
+
+    An answer that is a response already, such as a file, is passed on.
+    """
 
     async def answered(request: Request) -> Response:
         try:
-            return json_response(await answer(bench, request))
+            found = await answer(bench, request)
+            return found if isinstance(found, Response) else json_response(found)
         except RewardWorkbenchError as error:
             return json_response({"error": str(error)}, 400)
 

@@ -26,12 +26,15 @@ SCRIPTS = (
     "check.js",
     "compare.js",
     "label.js",
+    "record.js",
     "train.js",
+    "result.js",
     "app.js",
 )
 
 HEAD = """<meta name="color-scheme" content="light dark">
 <link rel="stylesheet" href="rw/assets/app.css">
+<link rel="stylesheet" href="rw/assets/training.css">
 <link rel="icon" href="rw/assets/icon.svg" type="image/svg+xml">
 """ + "\n".join(f'<script src="rw/assets/{name}" defer></script>' for name in SCRIPTS)
 

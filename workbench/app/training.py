@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from workbench.app.shelf import Shelf
 
 MAX_RUNS = 60
-ALONE = ("merge", "compare")
 
 
 def runs_of(shelf: Shelf) -> list[dict[str, Any]]:
@@ -72,17 +71,6 @@ def resume_run(shelf: Shelf, name: str) -> None:
     run, project = run_called(shelf, name), shelf.project
     target = project.in_mirror(project.root)
     shelf.programs.start(name, ["train", target, "--run", str(run.path), "--resume"])
-
-
-def start_after(shelf: Shelf, name: str, what: str) -> None:
-    """Merge a run, or compare what came of it with its base.
-
-    Raises:
-        UsageError: there is no such run or work, or it is being done.
-    """
-    if what not in ALONE:
-        raise UsageError(f"'what' is one of {', '.join(ALONE)}")
-    shelf.programs.start(f"{name}.{what}", [what, str(run_called(shelf, name).path)])
 
 
 def start_preflight(shelf: Shelf, sets: Sequence[str]) -> None:

@@ -3,8 +3,32 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from tests.trainer.batches import scored
+from trainer.completions import write_batch
+
+MANIFEST = """
+[[reward]]
+function = "../../rewards.py::shaped"
+name = "shaped"
+range = [0.0, 1.0]
+
+[[reward]]
+function = "../../rewards.py::correct"
+name = "correct"
+kind = "correctness"
+weight = 0.0
+
+[train]
+model = "toy"
+max_steps = 4
+
+[train.lora]
+r = 2
+"""
 
 
 def write_run(
@@ -13,7 +37,7 @@ def write_run(
     """Write `runs/NAME` with this many steps of metrics and one diagnosis; the folder."""
     folder = root / "runs" / name
     folder.mkdir(parents=True)
-    (folder / "manifest.toml").write_text('[train]\nmodel = "toy"\n')
+    (folder / "manifest.toml").write_text(MANIFEST)
     made = {
         "name": "all",
         "rewards": ["shaped"],
@@ -40,3 +64,98 @@ def write_run(
     }  # fmt: skip
     (folder / "diagnoses.jsonl").write_text(json.dumps(told) + "\n")
     return folder
+
+
+def write_step(
+    run: Path, step: int, texts: Sequence[str], shaped: Sequence[float | None], correct: Sequence[float]
+) -> None:
+    """Record a step of one group: `shaped` is what was paid, `correct` only watched."""
+    count = len(texts)
+    batch = scored(
+        list(zip(shaped, correct, strict=True)),
+        names=("shaped", "correct"),
+        weights=(1.0, 0.0),
+        step=step,
+        group=count,
+        columns={"answer": ["2"] * count},
+        credits=[[{"reward": "shaped", "name": "tag", "points": 0.25, "of": 0.25}]] * count,
+        errors={row: {"shaped": "it raised"} for row, paid in enumerate(shaped) if paid is None},
+    )
+    batch.completions[:] = texts
+    batch.prompts[:] = ["1 + 1"] * count
+    write_batch(run / "completions", batch)
+
+
+def write_result(run: Path) -> None:
+    """What `merge` and `compare` leave behind, in short."""
+    (run / "adapter").mkdir(exist_ok=True)
+    (run / "merged").mkdir(exist_ok=True)
+    (run / "merged" / "config.json").write_text("{}")
+    names = [
+        "same base",
+        "finite",
+        "changed weights",
+        "untouched weights",
+        "keys",
+        "configuration",
+        "tokenizer",
+    ]
+    names += ["fresh process", "logits", "served logits", "retention", "effect", "answers"]
+    checks = [
+        {
+            "number": number,
+            "name": name,
+            "passed": None if name == "effect" else True,
+            "sentence": f"{name} is right",
+        }
+        for number, name in enumerate(names)
+    ]
+    proof = {"proved": True, "dtype": "float32", "merged": str(run / "merged"), "checks": checks}
+    (run / "merge-proof.json").write_text(json.dumps(proof))
+    (run / "comparison.json").write_text(json.dumps(COMPARISON))
+    (run / "README.md").write_text(
+        "---\ntags:\n- trl\n---\n# sums\n\n| a | b |\n|---|---|\n| **x** | <img src=x> |\n"
+    )
+    held = [{"prompt": f"What is {n} + 1?", "answer": n + 1} for n in range(2)]
+    (run / "holdout.jsonl").write_text("".join(json.dumps(row) + "\n" for row in held))
+
+
+COMPARISON: dict[str, Any] = {
+    "prompts": 2,
+    "completions": 4,
+    "source": "the run's held-out prompts",
+    "trained_prompts": 3,
+    "overlapping": 0,
+    "sampling": {"temperature": 0.7, "top_p": 0.9, "max_new_tokens": 8, "seed": 0},
+    "lines": [
+        {
+            "name": "total",
+            "kind": None,
+            "weight": None,
+            "base": 0.25,
+            "trained": 0.75,
+            "unscored": 0,
+            "verdict": "higher",
+            "paired": {"pairs": 2, "mean": 0.5, "low": 0.25, "high": 1.0, "p": 0.01, "wins": 2, "losses": 0,
+                       "ties": 0, "detectable": 0.1},
+        },
+        {
+            "name": "correct",
+            "kind": "correctness",
+            "weight": 0.0,
+            "base": "nan",
+            "trained": "nan",
+            "unscored": 4,
+            "verdict": "no clear difference",
+            "paired": {"pairs": 0, "mean": "nan", "low": None, "high": None, "p": 1.0, "wins": 0, "losses": 0,
+                       "ties": 0, "detectable": None},
+        },
+    ],
+    "worst": [
+        {"prompt": [{"role": "user", "content": "What is 0 + 1?"}], "base": "one", "trained": "<b>two</b>",
+         "base_total": 1.0, "trained_total": 0.5}
+    ],
+    "notes": [],
+    "errors": {},
+    "sentence": "total 0.250 -> 0.750 on 2 held-out prompts: higher",
+}  # fmt: skip

@@ -52,6 +52,27 @@ def test_a_run_has_curves_and_what_the_monitor_told(client: TestClient, project:
     assert again == {"seen": found["seen"], "same": True}
 
 
+def test_the_settings_a_run_was_started_under_are_shown_whole(client: TestClient, project: Path) -> None:
+    write_run(project)
+    found = client.get("/rw/train-run", params={**KEY, "name": "sums-1"}).json()
+    assert found["settings"] == [["model", "toy"], ["max_steps", "4"], ["lora.r", "2"]]
+
+
+def test_other_runs_are_drawn_into_the_curves_as_far_as_they_can_be_told_apart(
+    client: TestClient, project: Path
+) -> None:
+    write_run(project)
+    write_run(project, "sums-2", steps=9)
+    asked = {**KEY, "name": "sums-1", "beside": "sums-2"}
+    found = client.get("/rw/train-run", params=asked).json()
+    assert [run["name"] for run in found["legend"]] == ["sums-1", "sums-2"]
+    assert found["charts"][0]["svg"].count("<polyline") == 2
+    (project / "runs" / "sums-2" / "metrics.jsonl").write_text('{"step": 1, "reward": 0.1}\n')
+    assert not client.get("/rw/train-run", params={**asked, "seen": found["seen"]}).json()["same"]
+    many = ",".join(f"run-{number}" for number in range(6))
+    assert client.get("/rw/train-run", params={**asked, "beside": many}).status_code == 400
+
+
 @pytest.mark.parametrize("name", ["nothing", "../..", "", ".hidden"])
 def test_a_name_that_is_no_run_is_one_sentence(client: TestClient, name: str) -> None:
     answer = client.get("/rw/train-run", params={**KEY, "name": name})
@@ -71,7 +92,7 @@ def test_settings_are_resolved_with_where_they_come_from(client: TestClient, pro
     assert "num_generations" in wrong["why"]
 
 
-def test_a_run_is_started_resumed_and_merged_by_the_trainers_own_commands(
+def test_a_run_is_started_and_resumed_by_the_trainers_own_commands(
     client: TestClient, project: Path, started: list[tuple[str, list[str]]]
 ) -> None:
     folder = write_run(project)
@@ -82,9 +103,6 @@ def test_a_run_is_started_resumed_and_merged_by_the_trainers_own_commands(
     assert arguments[arguments.index("--set") + 1] == "model=toy"
     client.post("/rw/train-start", json={**KEY, "resume": "sums-1"})
     assert started[1] == ("sums-1", ["train", str(project), "--run", str(folder), "--resume"])
-    client.post("/rw/train-after", json={**KEY, "name": "sums-1", "what": "merge"})
-    assert started[2] == ("sums-1.merge", ["merge", str(folder)])
-    assert client.post("/rw/train-after", json={**KEY, "name": "sums-1", "what": "rm"}).status_code == 400
     assert client.post("/rw/train-start", json={**KEY, "sets": ["preset=x"]}).status_code == 400
 
 

@@ -121,7 +121,11 @@
     if (view.state === 'failed') { place.replaceChildren(RW.nothing('Nothing to compare', view.error ?? '')); return; }
     if (!found) {
       place.replaceChildren(view.state === 'stopped' ? RW.nothing('Stopped', 'Choose two sides and compare again.')
-        : RW.nothing('Nothing compared yet', 'Two versions of the rewards score the same completions: which rows are paid otherwise, whose advantage changes its sign, which line did it. Every scoring of a saved file is kept as a version.'));
+        : RW.designed('Nothing compared yet', 'Two versions of the rewards score the same completions. Every scoring of a saved file is kept as a version; the text in the editor is one, too.', [
+          ['What changes', 'Which completions are paid otherwise, and how the mean of every reward moves.'],
+          ['What is taught', 'Whose advantage changes its sign or its rank: there the policy would be taught something else.'],
+          ['Which line', 'The changed code beside it, and for a row the partial credit by both sides.']],
+        el('button', { type: 'button', class: 'rw-button rw-primary', onclick: run }, `Compare ${view.unsaved ? 'the saved file with the editor' : 'what is chosen above'}`)));
       return;
     }
     if (place.dataset.number === String(found.number)) return;

@@ -115,10 +115,11 @@
     return [input, tick];
   };
 
-  const piece = (text, numbers) => {
+  // `find` gives a credit by its number, `lit` lights those under the pointer.
+  const piece = (text, numbers, find = creditOf, lit = light) => {
     if (!numbers.length) { const plain = document.createDocumentFragment(); put(plain, text); return plain; }
     const node = el('mark', { class: text ? 'rw-piece' : 'rw-piece rw-caret', 'data-credits': ` ${numbers.join(' ')} ` });
-    const paid = numbers.map(creditOf).filter(Boolean);
+    const paid = numbers.map((each) => find(each)).filter(Boolean);
     node.title = paid.map((credit) => `${credit.name || credit.condition || 'credit'} ${signed(credit.points)}`).join('\n');
     // Every credit keeps a line of its own under the text, the innermost nearest to it; the tint is the innermost one's.
     const lanes = paid.slice(-3).reverse();
@@ -129,10 +130,11 @@
       node.style.setProperty('--lanes', lanes.length);
       put(node, text);
     } else node.append(el('span', { class: 'rw-sr' }, 'credit for a place without text'));
-    node.addEventListener('mouseenter', () => light(numbers, true));
-    node.addEventListener('mouseleave', () => light(numbers, false));
+    node.addEventListener('mouseenter', () => lit(numbers, true));
+    node.addEventListener('mouseleave', () => lit(numbers, false));
     return node;
   };
+  RW.piece = (...given) => piece(...given);
 
   const creditOf = (number_) => {
     for (const reward of current.credits?.rewards ?? []) {
@@ -141,7 +143,7 @@
     }
     return null;
   };
-  const colour = (credit) => {
+  const colour = RW.creditColour = (credit) => {
     if (!credit || credit.colour === null) return 'var(--rw-unpaid)';
     return typeof credit.points === 'number' && credit.points < 0 ? 'var(--rw-orange)' : `var(--rw-credit-${credit.colour % COLOURS})`;
   };

@@ -87,7 +87,11 @@
     if (!state.shown) {
       drawn = null;
       $('rw-label-side').replaceChildren();
-      $('rw-label-place').replaceChildren(state.status === 'running' ? RW.nothing('Scoring\u2026', 'The queue comes with the first scores.') : RW.nothing('No scores yet', state.problems[0]?.text ?? '', RW.button('To the editor', () => RW.showPage('write'))));
+      $('rw-label-place').replaceChildren(state.status === 'running' ? RW.nothing('Scoring\u2026', 'The queue comes with the first scores.') : RW.designed('No completions to label yet', state.problems[0]?.text ?? 'Completions are labelled once they are scored.', [
+        ['Ask', 'The completions whose label tells most come first: rewards disagree, best paid, near the border.'],
+        ['Say', 'One key a label: right, partial, wrong or hack.'],
+        ['Learn', 'How often a right completion is paid more than a wrong one, reward by reward; the checks use the labels.']],
+      el('button', { type: 'button', class: 'rw-button rw-primary', onclick: () => RW.showPage('write') }, 'To the editor')));
       return;
     }
     if (drawn !== `${state.shown.edition}:${skipped.join()}`) refresh();

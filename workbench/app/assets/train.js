@@ -4,10 +4,12 @@
 (() => {
   const { el, $, plural, count } = RW;
   const TICK = 1500;
+  const MOST_BESIDE = 5;
   const ASKED = ['model', 'preset', 'max_steps', 'num_generations', 'learning_rate', 'beta', 'max_completion_length'];
   let view = null;
   let chosen = null; // name of the run that is shown
-  let against = '';
+  let beside = []; // other runs drawn into the same curves
+  let record = null; // the panel of completions by step; it outlives the ticks
   let seen = '';
   let timer = null;
   let moving = false; // whether the run that is shown, or what was asked of it, goes on
@@ -23,7 +25,7 @@
     const known = new Map(view.settings.map((setting) => [setting.name, setting]));
     const field = (name) => {
       const setting = known.get(name);
-      const input = el('input', { class: 'rw-input', type: 'text', id: `rw-set-${name}`, placeholder: setting ? String(setting.value) : 'as TRL has it', autocomplete: 'off', spellcheck: 'false', oninput: (event) => { typed[name] = event.target.value.trim(); resolve(); } });
+      const input = el('input', { class: 'rw-input', type: 'text', id: `rw-set-${name}`, placeholder: setting ? `${setting.value} \u00b7 ${setting.from}` : 'as TRL has it', autocomplete: 'off', spellcheck: 'false', oninput: (event) => { typed[name] = event.target.value.trim(); resolve(); } });
       input.value = typed[name] ?? '';
       return el('label', { class: 'rw-field', title: setting?.help ?? '' }, el('span', {}, name), el('div', {}, input, el('small', {}, setting ? `${setting.help}` : '')));
     };
@@ -79,16 +81,28 @@
 
   // ---------------------------------------------------------------- a run
 
-  const choose = (name) => { chosen = name; seen = ''; against = ''; $('rw-the-run').replaceChildren(el('p', { class: 'rw-wait' }, 'Reading\u2026')); tick(); };
+  const choose = (name) => { chosen = name; seen = ''; beside = beside.filter((each) => each !== name); $('rw-the-run').replaceChildren(el('p', { class: 'rw-wait' }, 'Reading\u2026')); tick(); };
 
   const diagnosis = (each) => el('article', { class: `rw-card rw-is-${each.severity === 'critical' ? 'error' : each.severity === 'warning' ? 'warning' : 'info'}` }, el('header', {}, el('h3', {}, each.subject ? `${each.name}: ${each.subject}` : each.name), el('span', { class: 'rw-gap' }), el('span', { class: 'rw-code' }, `step ${each.step}`)),
     el('p', {}, each.seen), each.means ? el('p', { class: 'rw-advice' }, each.means) : null, each.advice ? el('p', {}, el('b', {}, each.advice)) : null);
 
-  const after = (found, what, title) => {
-    const program = found.after?.[what];
-    if (!program || (!program.running && !program.said)) return null;
-    return el('section', { class: 'rw-panel', 'aria-label': title }, el('h3', {}, program.running ? `${title}\u2026` : program.failed ? `${title}: not done` : title), el('pre', { class: 'rw-shot', tabindex: 0 }, program.said || 'torch is loading\u2026'));
+  // Three places: what a tick draws anew stands around what it leaves alone.
+  const places = (box) => {
+    if (!$('rw-run-top')) {
+      record ??= RW.makeRecord();
+      box.replaceChildren(el('div', { id: 'rw-run-top', class: 'rw-findings' }), record.node, el('div', { id: 'rw-run-bottom', class: 'rw-findings' }));
+    }
+    return [$('rw-run-top'), $('rw-run-bottom')];
   };
+
+  const ending = (found) => [
+    found.status === 'running' && found.busy ? RW.button('Stop after this step', () => end('stop'), { id: 'rw-train-stop' }) : null,
+    found.status === 'running' && found.busy ? RW.button('Kill', () => end('kill'), { id: 'rw-train-kill' }) : null,
+    found.resumable ? RW.button('Resume', (event) => RW.busy(event.target, async () => { await RW.post('train-start', { resume: found.name }); seen = ''; tick(); }), { id: 'rw-train-resume' }) : null,
+    found.status === 'done' && found.trained ? el('button', { type: 'button', class: 'rw-button rw-primary', id: 'rw-train-result', onclick: () => RW.showResult(found.name) }, 'To the result') : null].filter(Boolean);
+
+  const legend = (found) => (found.legend.length ? el('ul', { class: 'rw-legend', 'aria-label': 'Runs in the curves' }, ...found.legend.map((run, index) => el('li', {}, RW.picture(run.svg), el('b', {}, run.name),
+    index ? el('button', { type: 'button', class: 'rw-link', 'aria-label': `Take ${run.name} out of the curves`, onclick: () => overlay(run.name, false) }, '\u2715') : null))) : null);
 
   const drawRun = (found) => {
     const box = $('rw-the-run');
@@ -100,26 +114,20 @@
       box.dataset.status = found.status;
       return;
     }
-    const share = found.steps ? found.done / found.steps : 0;
-    const bar = el('progress', { max: 1, value: share, 'aria-label': 'Steps done' });
-    const others = view.runs.filter((run) => run.name !== found.name && run.status !== 'unreadable');
-    const buttons = [
-      found.status === 'running' && found.busy ? RW.button('Stop after this step', () => end('stop'), { id: 'rw-train-stop' }) : null,
-      found.status === 'running' && found.busy ? RW.button('Kill', () => end('kill'), { id: 'rw-train-kill' }) : null,
-      found.resumable ? RW.button('Resume', (event) => RW.busy(event.target, async () => { await RW.post('train-start', { resume: found.name }); seen = ''; tick(); }), { id: 'rw-train-resume' }) : null,
-      found.completions ? RW.button('Its completions in Write', (event) => RW.busy(event.target, async () => { await RW.post('train-open', { name: found.name }); RW.showPage('write'); }), { id: 'rw-train-open' }) : null,
-      found.status === 'done' && found.trained ? RW.button('Merge', (event) => RW.busy(event.target, async () => { await RW.post('train-after', { name: found.name, what: 'merge' }); tick(); }), { id: 'rw-train-merge', disabled: found.after.merge.running }) : null,
-      found.status === 'done' && found.trained ? RW.button('Compare with the base', (event) => RW.busy(event.target, async () => { await RW.post('train-after', { name: found.name, what: 'compare' }); tick(); }), { id: 'rw-train-compare', disabled: found.after.compare.running }) : null].filter(Boolean);
-    const open = box.querySelector('.rw-log')?.open;
-    box.replaceChildren(...[
-      el('header', { class: 'rw-heading' }, el('div', {}, el('h3', {}, found.name), el('p', {}, [STATUS[found.status] ?? found.status, `step ${count(found.done)} of ${count(found.steps)}`, found.stage, found.model, found.sealed ? 'sealed' : 'unsealed', found.reason].filter(Boolean).join(' \u00b7 '))), el('span', { class: 'rw-gap' }),
-        others.length ? el('select', { class: 'rw-select', 'aria-label': 'Another run drawn beside it', onchange: (event) => { against = event.target.value; seen = ''; tick(); } }, el('option', { value: '' }, 'beside no other'), ...others.map((run) => el('option', { value: run.name, selected: run.name === against }, `beside ${run.name}`))) : null, ...buttons),
-      el('div', { class: 'rw-progress' }, bar, el('span', {}, found.status === 'running' ? 'It goes on when this page or the server is closed.' : '')),
+    const bar = el('progress', { max: 1, value: found.steps ? found.done / found.steps : 0, 'aria-label': 'Steps done' });
+    const open = Object.fromEntries([...box.querySelectorAll('details[id]')].map((each) => [each.id, each.open]));
+    const [top, bottom] = places(box);
+    top.replaceChildren(...[
+      el('header', { class: 'rw-heading' }, el('div', {}, el('h3', {}, found.name), el('p', {}, [STATUS[found.status] ?? found.status, `step ${count(found.done)} of ${count(found.steps)}`, found.stage, found.model, found.sealed ? 'sealed' : 'unsealed', found.reason].filter(Boolean).join(' \u00b7 '))), el('span', { class: 'rw-gap' }), ...ending(found)),
+      found.done < found.steps || found.status === 'running' ? el('div', { class: 'rw-progress' }, bar, el('span', {}, found.status === 'running' ? 'It goes on when this page or the server is closed.' : '')) : null,
       found.status === 'failed' || found.status === 'gone' ? el('p', { class: 'rw-why', role: 'alert' }, found.reason ?? 'The process ended without a word. Resume goes on at the last checkpoint.') : null,
-      after(found, 'compare', 'Comparison'), after(found, 'merge', 'Merge'),
       found.diagnoses.length ? el('div', { class: 'rw-findings' }, ...found.diagnoses.map(diagnosis)) : null,
-      found.charts.length ? el('div', { class: 'rw-charts' }, ...found.charts.map((chart) => { const picture = RW.picture(chart.svg); return el('figure', { class: 'rw-panel', 'data-chart': chart.key }, el('figcaption', {}, el('b', {}, chart.title), el('span', {}, chart.now), el('small', {}, chart.about)), picture); })) : el('p', { class: 'rw-hint' }, 'The curves come with the first step.'),
-      el('details', { class: 'rw-panel rw-log', open }, el('summary', {}, 'What it printed'), el('pre', { class: 'rw-shot', tabindex: 0 }, found.log || 'nothing here: it was started elsewhere'))].filter(Boolean));
+      legend(found),
+      found.charts.length ? el('div', { class: 'rw-charts' }, ...found.charts.map((chart) => { const picture = RW.picture(chart.svg); return el('figure', { class: 'rw-panel', 'data-chart': chart.key }, el('figcaption', {}, el('b', {}, chart.title), el('span', {}, chart.now), el('small', {}, chart.about)), picture); })) : el('p', { class: 'rw-hint' }, 'The curves come with the first step.')].filter(Boolean));
+    bottom.replaceChildren(
+      el('details', { class: 'rw-panel rw-log', id: 'rw-run-log', open: open['rw-run-log'] }, el('summary', {}, 'What it printed'), el('pre', { class: 'rw-shot', tabindex: 0 }, found.log || 'nothing here: it was started elsewhere')),
+      el('details', { class: 'rw-panel rw-log', id: 'rw-run-settings', open: open['rw-run-settings'] }, el('summary', {}, 'Its settings as resolved'), el('div', { class: 'rw-record-scroll', tabindex: 0, role: 'region', 'aria-label': 'Settings of the run' }, el('table', {}, el('tbody', {}, ...found.settings.map(([name, value]) => el('tr', {}, el('td', {}, name), el('td', {}, value))))))));
+    record.follow(found.name, found.recorded);
     box.dataset.status = found.status;
     box.dataset.run = found.name;
     box.dataset.steps = found.done;
@@ -133,11 +141,11 @@
     if (RW.page !== 'train' || document.hidden) return;
     if (chosen) {
       try {
-        const found = await RW.get('train-run', { name: chosen, against, seen });
+        const found = await RW.get('train-run', { name: chosen, beside: beside.join(), seen });
         const was = $('rw-the-run').dataset.status;
         drawRun(found);
         const status = $('rw-the-run').dataset.status;
-        if (!found.same) moving = ['running', 'starting'].includes(status) || found.busy || found.after?.merge.running || found.after?.compare.running;
+        if (!found.same) moving = ['running', 'starting'].includes(status) || found.busy;
         if (!found.same && was !== status) { if (waiting === chosen && status !== 'starting') waiting = null; refresh(); }
       } catch (error) { moving = false; if (error.status === 400) $('rw-the-run').replaceChildren(RW.nothing('This run cannot be shown', error.message)); else RW.trouble(error); }
     }
@@ -145,14 +153,26 @@
     if (moving || view?.preflight.running) { clearTimeout(timer); timer = setTimeout(tick, TICK); }
   };
 
+  const overlay = (name, on) => {
+    beside = on ? [...beside, name].slice(-MOST_BESIDE) : beside.filter((each) => each !== name);
+    seen = '';
+    mark();
+    tick();
+  };
   const list = () => el('ul', { class: 'rw-runs', 'aria-label': 'Runs' }, ...[...(waiting && !view.runs.some((run) => run.name === waiting) ? [{ name: waiting, status: 'starting' }] : []), ...view.runs].map((run) => el('li', {}, el('button', {
     type: 'button', 'aria-current': run.name === chosen ? 'true' : null, onclick: () => { choose(run.name); mark(); }, 'data-run': run.name,
-  }, el('b', {}, run.name), el('span', {}, `${STATUS[run.status] ?? run.status}${run.steps ? ` \u00b7 ${count(run.done)} of ${count(run.steps)}` : ''}`)))));
-  const mark = () => { for (const button of document.querySelectorAll('.rw-runs button')) button.toggleAttribute('aria-current', button.dataset.run === chosen); };
+  }, el('b', {}, run.name), el('span', {}, `${STATUS[run.status] ?? run.status}${run.steps ? ` \u00b7 ${count(run.done)} of ${count(run.steps)}` : ''}`)),
+  run.steps ? el('input', { type: 'checkbox', class: 'rw-overlay', 'data-overlay': run.name, 'aria-label': `Draw ${run.name} into the curves`, title: 'Draw it into the curves of the run that is shown', onchange: (event) => overlay(run.name, event.target.checked) }) : null)));
+  const mark = () => {
+    for (const button of document.querySelectorAll('.rw-runs button')) { if (button.dataset.run === chosen) button.setAttribute('aria-current', 'true'); else button.removeAttribute('aria-current'); }
+    for (const box of document.querySelectorAll('[data-overlay]')) { box.checked = beside.includes(box.dataset.overlay) || box.dataset.overlay === chosen; box.disabled = box.dataset.overlay === chosen; }
+  };
 
   const refresh = async () => {
     try { view = await RW.get('train'); } catch (error) { RW.trouble(error); return; }
-    $('rw-runs-box').replaceChildren(view.runs.length || waiting ? el('section', { class: 'rw-panel' }, el('h3', {}, 'Runs'), list()) : '');
+    $('rw-runs-box').replaceChildren(view.runs.length || waiting ? el('section', { class: 'rw-panel' }, el('header', { class: 'rw-record-head' }, el('h3', {}, 'Runs'), el('span', { class: 'rw-gap' }), view.runs.length > 1 ? el('small', { class: 'rw-none' }, 'tick to draw together') : null), list()) : '');
+    beside = beside.filter((name) => view.runs.some((run) => run.name === name));
+    mark();
     const { runs, ...rest } = view; // what is typed stays where it is while nothing else is new
     const wanted = JSON.stringify(rest);
     const place = $('rw-new-run-box');
@@ -173,6 +193,7 @@
     if (view.preflight.running) { clearTimeout(timer); timer = setTimeout(tick, TICK); }
   };
 
+  RW.showRun = (name) => { choose(name); mark(); };
   let opened = false;
   RW.addPage({
     name: 'train', title: 'Train',

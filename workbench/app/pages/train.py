@@ -16,9 +16,9 @@ from workbench.app.checking import seal_view
 from workbench.app.desk import Desk
 from workbench.app.door import Table, body_of, desk_of, text_of
 from workbench.app.programs import Program
-from workbench.app.shelf import Source
-from workbench.app.view.curves import curves
-from workbench.app.view.run import diagnoses_view, where_it_stands
+from workbench.app.recorded import recorded_steps
+from workbench.app.view.curves import MOST_RUNS, curves, run_marks
+from workbench.app.view.run import diagnoses_view, settings_of_run, where_it_stands
 
 MAX_SETS = 40
 
@@ -51,13 +51,12 @@ async def _run(bench: Bench, request: Request) -> Any:
     asked = request.query_params
     desk = await desk_of(bench, asked)
     return await run_in_threadpool(
-        _run_view, desk, text_of(asked, "name"), asked.get("against", ""), asked.get("seen", "")
+        _run_view, desk, text_of(asked, "name"), _others(asked.get("beside", "")), asked.get("seen", "")
     )
 
 
-def _run_view(desk: Desk, name: str, against: str, seen: str) -> dict[str, Any]:
+def _run_view(desk: Desk, name: str, beside: list[str], seen: str) -> dict[str, Any]:
     shelf = desk.shelf
-    programs = {what: shelf.programs.look(f"{name}.{what}") for what in training.ALONE}
     program = shelf.programs.look(name)
     try:
         run = training.run_called(shelf, name)
@@ -67,29 +66,39 @@ def _run_view(desk: Desk, name: str, against: str, seen: str) -> dict[str, Any]:
             raise
         status = "starting" if program.running else "failed"
         return {"name": name, "status": status, "log": program.said, "charts": [], "diagnoses": []}
-    marks = [state["status"], program.running, _size(run), len(program.said), against]
-    marks += [(each.running, len(each.said)) for each in programs.values()]
+    others = {each: training.run_called(shelf, each) for each in beside if each != name}
+    marks: list[Any] = [state["status"], program.running, len(program.said)]
+    marks += [(each.name, _size(each)) for each in (run, *others.values())]
     now = repr(marks)
     if now == seen:
         return {"seen": now, "same": True}
     lines = [line for line in run.metrics() if "step" in line]
-    other = _metrics(desk, against)
     return {
         **state,
         "seen": now,
         "same": False,
         "done": max([state["done"], *(int(line["step"]) for line in lines[-1:])]),
-        "charts": curves(lines, other),
+        "charts": curves(lines, {each: other.metrics() for each, other in others.items()}, name),
+        "legend": run_marks([name, *others]) if others else [],
+        "settings": settings_of_run(run.manifest()),
+        "recorded": len(recorded_steps(run)),
         "diagnoses": diagnoses_view(run.diagnoses()),
         "log": program.said,
-        "after": {what: _program(each) for what, each in programs.items()},
         "resumable": state["resumable"] and not program.running,  # one that was stopped takes a moment to end
         "busy": program.running,
     }
 
 
-def _metrics(desk: Desk, name: str) -> list[dict[str, Any]]:
-    return training.run_called(desk.shelf, name).metrics() if name else []
+def _others(text: str) -> list[str]:
+    """Names of other runs, parted by commas.
+
+    Raises:
+        UsageError: there are more than can be told apart in one picture.
+    """
+    names = list(dict.fromkeys(name for name in text.split(",") if name))
+    if len(names) >= MOST_RUNS:
+        raise UsageError(f"at most {MOST_RUNS} runs can be told apart in one picture")
+    return names
 
 
 def _size(run: RunDir) -> tuple[int, int]:
@@ -150,25 +159,6 @@ async def _end(bench: Bench, request: Request) -> Any:
     return {"asked": how}
 
 
-async def _after(bench: Bench, request: Request) -> Any:
-    """Merge a run or compare what came of it."""
-    body = await body_of(request)
-    desk = await desk_of(bench, body)
-    await run_in_threadpool(training.start_after, desk.shelf, text_of(body, "name"), text_of(body, "what"))
-    return {"started": body["what"]}
-
-
-async def _to_write(bench: Bench, request: Request) -> Any:
-    """Open the completions of a run in the table."""
-    body = await body_of(request)
-    desk = await desk_of(bench, body)
-    run = training.run_called(desk.shelf, text_of(body, "name"))
-    source = Source((run.completions,), ())
-    await run_in_threadpool(desk.shelf.rows, source)
-    await run_in_threadpool(desk.use, source)
-    return {"used": run.name}
-
-
 def _sets(body: Mapping[str, Any]) -> list[str]:
     sets = body.get("sets") or []
     if not isinstance(sets, list) or len(sets) > MAX_SETS or not all(isinstance(text, str) for text in sets):
@@ -183,6 +173,4 @@ ROUTES: Table = {
     "train-resolve": ("POST", _resolve),
     "train-preflight": ("POST", _preflight),
     "train-end": ("POST", _end),
-    "train-after": ("POST", _after),
-    "train-open": ("POST", _to_write),
 }

@@ -13,25 +13,43 @@ POINTS = 240
 """Points of a line at most: the lowest and highest of each stretch, so that no spike is lost."""
 
 WIDTH, HEIGHT, LEFT, BASE = 520.0, 170.0, 44.0, 132.0
+MOST_RUNS = 6
+DASHES = ("none", "7 3", "2 3", "9 3 2 3", "4 2", "1 2")
 Point = tuple[float, float]
 Line = tuple[str, list[Point]]
 
 
 def curves(
-    lines: Sequence[Mapping[str, Any]], against: Sequence[Mapping[str, Any]] = ()
+    lines: Sequence[Mapping[str, Any]],
+    beside: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    name: str = "",
 ) -> list[dict[str, Any]]:
     """A chart a group of metrics, what matters most first: `key`, `title`, `about`, `now`, `svg`.
 
-    `against` are the metrics of another run, drawn thin and dashed.
+    `beside` maps other runs to their metrics. With any, every chart has one metric and a line a run, the run `name`
+    itself first; the runs' colours and dashes are those of `run_marks`.
     """
+    if beside:
+        return _overlaid({name: lines, **beside})
+    charts = []
+    for key, title, about, names in _wanted(lines):
+        series = [(_short(name), series_of(lines, name)) for name in names]
+        series = [(name, points) for name, points in series if points]
+        if series:
+            now = " · ".join(f"{svg.short(points[-1][1])}" for _, points in series[:4])
+            drawn = chart(series, title)
+            charts.append({"key": key, "title": title, "about": about, "now": now, "svg": drawn})
+    return charts
+
+
+def _wanted(lines: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str, list[str]]]:
+    """Key, title, what it says, and the metrics of every chart."""
     rewards = sorted({name for line in lines for name in line if _is_reward_mean(name)})
-    wanted: list[tuple[str, str, str, list[str]]] = [
-        (
-            "reward",
-            "Reward",
-            "mean total of the completions, and its spread inside groups",
-            ["reward", "reward_std"],
-        ),
+    spread = "mean total of the completions, and its spread inside groups"
+    limit = "share of completions that reached the limit"
+    loss = "says nothing about how well it goes: watch the reward"
+    return [
+        ("reward", "Reward", spread, ["reward", "reward_std"]),
         ("rewards", "Each reward", "mean of each", rewards),
         (
             "dead",
@@ -40,23 +58,59 @@ def curves(
             ["frac_reward_zero_std"],
         ),
         ("length", "Length", "tokens of a completion, mean", ["completions/mean_length"]),
-        ("clipped", "Cut off", "share of completions that reached the limit", ["completions/clipped_ratio"]),
+        ("clipped", "Cut off", limit, ["completions/clipped_ratio"]),
         ("kl", "Distance from the start", "KL to the model the run began with", ["kl"]),
         ("entropy", "Entropy", "how undecided the model is at each token", ["entropy"]),
         ("grad", "Gradient norm", "before clipping", ["grad_norm"]),
-        ("loss", "Loss", "says nothing about how well it goes: watch the reward", ["loss"]),
+        ("loss", "Loss", loss, ["loss"]),
     ]
+
+
+def _overlaid(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """A chart a metric with a line a run; a run that has not got the metric has no line."""
+    everything = [line for lines in runs.values() for line in lines]
     charts = []
-    for key, title, about, names in wanted:
-        series = [(_short(name), series_of(lines, name)) for name in names]
-        series = [(name, points) for name, points in series if points]
-        if series:
-            other = [(_short(name), series_of(against, name)) for name in names]
-            now = " · ".join(f"{svg.short(points[-1][1])}" for _, points in series[:4])
+    for key, title, about, names in _wanted(everything):
+        alone = [names[0]] if key == "reward" else names
+        for metric in alone:
+            series = [(run, series_of(lines, metric)) for run, lines in runs.items()]
+            if not any(points for _, points in series):
+                continue
+            own = f"{title}: {_short(metric)}" if key == "rewards" else title
+            said = "mean total of the completions" if key == "reward" else about
+            now = " · ".join(svg.short(points[-1][1]) if points else "–" for _, points in series)
+            marks = [run_mark(number) for number in range(len(series))]
             charts.append(
-                {"key": key, "title": title, "about": about, "now": now, "svg": chart(series, other, title)}
+                {
+                    "key": f"{key}:{_short(metric)}" if key == "rewards" else key,
+                    "title": own,
+                    "about": said,
+                    "now": now,
+                    "svg": chart(series, own, marks),
+                }
             )
     return charts
+
+
+def run_mark(number: int) -> str:
+    """The style of the line of the run `number`.
+
+    A colour that stays apart for the colour-blind (after Okabe and Ito), and dashes of its own, for print and for
+    those who see no colour.
+    """
+    return f"stroke:var(--run-{number % MOST_RUNS});stroke-dasharray:{DASHES[number % MOST_RUNS]}"
+
+
+def run_marks(names: Sequence[str]) -> list[dict[str, str]]:
+    """The legend of several runs: each name with its line as a small picture."""
+    return [
+        {
+            "name": name,
+            "svg": '<svg viewBox="0 0 34 10" role="img" aria-hidden="true">'
+            f'<line x1="1" y1="5" x2="33" y2="5" class="curve" style="{run_mark(number)}"/></svg>',
+        }
+        for number, name in enumerate(names)
+    ]
 
 
 def series_of(lines: Sequence[Mapping[str, Any]], name: str) -> list[Point]:
@@ -86,11 +140,13 @@ def decimated(points: Sequence[Point], most: int = POINTS) -> list[Point]:
     return kept
 
 
-def chart(series: Sequence[Line], against: Sequence[Line], label: str) -> str:
-    """Lines over the steps as SVG; names are escaped."""
+def chart(series: Sequence[Line], label: str, marks: Sequence[str] | None = None) -> str:
+    """Lines over the steps as SVG; names are escaped.
+
+    `marks` are styles of the lines, whose legend then stands elsewhere; a line may be empty, but not all of them.
+    """
     drawn = [(name, decimated(points)) for name, points in series]
-    beside = [(name, decimated(points)) for name, points in against]
-    everything = [point for _, points in (*drawn, *beside) for point in points]
+    everything = [point for _, points in drawn for point in points]
     low_x, high_x = min(x for x, _ in everything), max(x for x, _ in everything)
     low_y, high_y = min(y for _, y in everything), max(y for _, y in everything)
     if high_y - low_y < 1e-12:
@@ -108,20 +164,20 @@ def chart(series: Sequence[Line], against: Sequence[Line], label: str) -> str:
         parts.append(svg.rule(LEFT, y, WIDTH - 8, y))
         words = f"{low_y + share * (high_y - low_y) + 0.0:.3g}"
         parts.append(svg.text(LEFT - 6, y + 4, words, anchor="end", kind="small"))
-    for kind, lines in (("against", beside), ("", drawn)):
-        for number, (name, points) in enumerate(lines):
-            if points:
-                path = " ".join(map(place, points))
-                parts.append(
-                    f'<polyline points="{path}" class="curve {kind}" style="stroke:{svg.colour(number)}">'
-                    f"<title>{escape(name)}</title></polyline>"
-                )
-    if len(drawn) == 1 and len(drawn[0][1]) == 1:
-        across, _, down = place(drawn[0][1][0]).partition(",")
-        parts.append(f'<circle cx="{across}" cy="{down}" r="3" style="fill:{svg.colour(0)}"/>')
+    styles = marks or [f"stroke:{svg.colour(number)}" for number in range(len(drawn))]
+    for (name, points), style in reversed(list(zip(drawn, styles, strict=True))):  # the first lies on top
+        if points:
+            path = " ".join(map(place, points))
+            parts.append(
+                f'<polyline points="{path}" class="curve" style="{style}">'
+                f"<title>{escape(name)}</title></polyline>"
+            )
+            if len(points) == 1:
+                across, _, down = place(points[0]).partition(",")
+                parts.append(f'<circle cx="{across}" cy="{down}" r="3" class="lone" style="{style}"/>')
     parts.append(svg.text(LEFT, BASE + 15, f"step {svg.short(low_x)}", kind="small"))
     parts.append(svg.text(WIDTH - 8, BASE + 15, svg.short(high_x), anchor="end", kind="small"))
-    if len(drawn) > 1:
+    if len(drawn) > 1 and marks is None:
         parts += svg.legend([name for name, _ in drawn][:4], LEFT, BASE + 33)
     return f'<svg viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" aria-label="{escape(label)}">{"".join(parts)}</svg>'
 

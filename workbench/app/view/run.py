@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -79,3 +80,25 @@ def settings_view(
         }
         for name in (*first, *rest)
     ]
+
+
+def settings_of_run(manifest: Mapping[str, Any]) -> list[list[str]]:
+    """Every setting that a run was started under, `[name, value]`; those of a stage behind those all stages share."""
+    train = dict(manifest.get("train", {}))
+    stages = train.pop("stage", None) or []
+    found = _flat(train)
+    for number, stage in enumerate(stages, 1):
+        before = f"{stage.get('name') or number}: " if len(stages) > 1 else ""
+        found += [[f"{before}{name}", value] for name, value in _flat(stage) if name != "name"]
+    return found
+
+
+def _flat(table: Mapping[str, Any], before: str = "") -> list[list[str]]:
+    """Names joined by points; values as TOML and JSON write them."""
+    found: list[list[str]] = []
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            found += _flat(value, f"{before}{name}.")
+        else:
+            found.append([f"{before}{name}", value if isinstance(value, str) else json.dumps(value, default=str)])
+    return found

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.app.view.curves import curves, decimated, series_of
+from workbench.app.view.curves import MOST_RUNS, curves, decimated, run_mark, run_marks, series_of
 
 
 def test_reward_comes_first_and_loss_last() -> None:
@@ -37,14 +37,21 @@ def test_a_long_run_is_drawn_in_few_bytes_and_keeps_its_spikes() -> None:
     assert ">99<" in kl["svg"]
 
 
-def test_another_run_is_drawn_beside_and_names_are_escaped() -> None:
+def test_several_runs_are_a_line_each_in_charts_of_one_metric_and_names_are_escaped() -> None:
     name = "rewards/<img>/mean"
-    found = curves(
-        [{"step": 1, name: 0.5}, {"step": 2, name: 0.7}], [{"step": 9, name: 0.1}, {"step": 10, name: 0.2}]
-    )
-    assert "<img>" not in found[0]["svg"]
-    assert found[0]["svg"].count("<polyline") == 2
-    assert 'class="curve against"' in found[0]["svg"]
+    other = [{"step": 9, name: 0.1, "reward": 1.0}, {"step": 10, name: 0.2}]
+    found = curves([{"step": 1, name: 0.5}, {"step": 2, name: 0.7}], {"b": other, "<b>": []}, "a")
+    assert [chart["key"] for chart in found] == ["reward", "rewards:<img>"]
+    assert "<img>" not in found[1]["svg"] + found[1]["title"].replace("Each reward: <img>", "")
+    assert (found[1]["svg"].count("<polyline"), found[1]["now"]) == (2, "0.7 · 0.2 · –")
+    assert found[0]["svg"].count("<circle") == 1  # a lone point has no line to be seen by
+
+
+def test_no_two_runs_look_alike_not_even_without_colour() -> None:
+    marks = [run_mark(number) for number in range(MOST_RUNS)]
+    assert len(set(marks)) == len({mark.partition(";")[2] for mark in marks}) == MOST_RUNS
+    assert [mark["name"] for mark in run_marks(["a", "<b>"])] == ["a", "<b>"]
+    assert "<b>" not in run_marks(["<b>"])[0]["svg"]
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.floats(-1e9, 1e9)), min_size=1, unique_by=lambda p: p[0]))

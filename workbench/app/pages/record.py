@@ -1,0 +1,129 @@
+"""What a run recorded, step by step: its completions, one in full, the words that rise, and the way into Write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+
+from rewards.errors import RewardWorkbenchError, UsageError
+from workbench.app import training
+from workbench.app.bench import Bench
+from workbench.app.desk import Desk
+from workbench.app.door import Table, body_of, desk_of, integer_of, text_of
+from workbench.app.drafts import digest
+from workbench.app.leash import Stopped
+from workbench.app.recorded import read_step, read_texts, recorded_steps, step_file
+from workbench.app.shelf import Source
+from workbench.app.view.credits import credits_view
+from workbench.app.view.record import phrases_view, recorded_row, step_view
+from workbench.phrases import rising_phrases
+
+MAX_STEPS_READ = 50
+"""Steps whose words are counted together at most."""
+
+
+async def _steps(bench: Bench, request: Request) -> Any:
+    """The steps that have completions; only the folder is looked at."""
+    asked = request.query_params
+    desk = await desk_of(bench, asked)
+    run = await run_in_threadpool(training.run_called, desk.shelf, text_of(asked, "name"))
+    return {"name": run.name, "steps": await run_in_threadpool(recorded_steps, run)}
+
+
+async def _step(bench: Bench, request: Request) -> Any:
+    """The completions of one step, suspects first."""
+    asked = request.query_params
+    desk = await desk_of(bench, asked)
+    name, step = text_of(asked, "name"), integer_of(asked, "step", 0)
+    return await run_in_threadpool(lambda: step_view(read_step(training.run_called(desk.shelf, name), step)))
+
+
+async def _row(bench: Bench, request: Request) -> Any:
+    """One completion in full with the credits it got then."""
+    asked = request.query_params
+    desk = await desk_of(bench, asked)
+    name, step, row = text_of(asked, "name"), integer_of(asked, "step", 0), integer_of(asked, "row", 0)
+
+    def read() -> dict[str, Any]:
+        recorded = read_step(training.run_called(desk.shelf, name), step)
+        if row >= len(recorded):
+            raise UsageError(f"step {step} has no completion {row}")
+        return recorded_row(recorded, row)
+
+    return await run_in_threadpool(read)
+
+
+async def _explain(bench: Bench, request: Request) -> Any:
+    """Where in its text the rewards on the desk pay a recorded completion; `why` says why that cannot be shown."""
+    body = await body_of(request)
+    desk = await desk_of(bench, body)
+    name, step, row = text_of(body, "name"), integer_of(body, "step", 0), integer_of(body, "row", 0)
+    try:
+        return await run_in_threadpool(_explained, desk, name, step, row)
+    except Stopped:
+        return {"row": row, "stopped": True}
+    except RewardWorkbenchError as error:
+        return {"row": row, "why": desk.own_words(str(error))}
+
+
+def _explained(desk: Desk, name: str, step: int, row: int) -> dict[str, Any]:
+    from rewards.contract import completion_text
+
+    run = training.run_called(desk.shelf, name)
+    samples = desk.shelf.rows(Source((step_file(run, step),))).samples
+    if row >= len(samples):
+        raise UsageError(f"step {step} has no completion {row}")
+    texts = "\0".join(sheet.text for sheet in desk.sheets.values())
+    place = (
+        f"record-{digest(f'{run.name} {step} {texts}')}"  # other code or rows: another target, loaded anew
+    )
+    try:
+        explanation = desk.comparing.engine.explain(desk.mirrored(place), samples, row)
+    finally:
+        desk.drop_mirror(place)
+    return credits_view(explanation, completion_text(samples.completions[row]))
+
+
+async def _phrases(bench: Bench, request: Request) -> Any:
+    """The words whose share rises most with the advantage, in `span` steps up to this one."""
+    asked = request.query_params
+    desk = await desk_of(bench, asked)
+    name, step = text_of(asked, "name"), integer_of(asked, "step", 0)
+    span = integer_of(asked, "span", 1, least=1, most=MAX_STEPS_READ)
+
+    def read() -> dict[str, Any]:
+        run = training.run_called(desk.shelf, name)
+        steps = [each for each in recorded_steps(run) if each <= step][-span:]
+        texts, advantages = read_texts(run, steps)
+        return phrases_view(rising_phrases(texts, advantages), steps, len(texts))
+
+    return await run_in_threadpool(read)
+
+
+async def _to_write(bench: Bench, request: Request) -> Any:
+    """Open the completions of one step in Write; of all steps where none is named."""
+    body = await body_of(request)
+    desk = await desk_of(bench, body)
+    name = text_of(body, "name")
+    step = None if body.get("step") is None else integer_of(body, "step", 0)
+
+    def use() -> None:
+        run = training.run_called(desk.shelf, name)
+        source = Source((run.completions if step is None else step_file(run, step),))
+        desk.shelf.rows(source)
+        desk.use(source)
+
+    await run_in_threadpool(use)
+    return {"used": name}
+
+
+ROUTES: Table = {
+    "record-steps": ("GET", _steps),
+    "record-step": ("GET", _step),
+    "record-row": ("GET", _row),
+    "record-explain": ("POST", _explain),
+    "record-phrases": ("GET", _phrases),
+    "record-open": ("POST", _to_write),
+}
