@@ -11,6 +11,7 @@ import typer
 
 from rewards.errors import RewardWorkbenchError
 from trainer.environment import prepare_process
+from trainer.ranks import SaidByMain, rank_name, speaks
 
 COMMANDS = {
     "train": "trainer.commands.train:train",
@@ -20,6 +21,7 @@ COMMANDS = {
     "compare": "trainer.commands.compare:compare",
     "sample": "trainer.commands.sample:sample",
     "watch": "trainer.commands.watch:watch",
+    "launch-config": "trainer.commands.launch_config:launch_config",
 }
 """Command name -> `module:function`; a module must import nothing heavy at its head."""
 
@@ -55,18 +57,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code: Any = build_app()(args=None if arguments is None else list(arguments), standalone_mode=False)
     except RewardWorkbenchError as error:
-        _tell(f"error: {error}")
+        if not isinstance(error, SaidByMain):
+            _tell(f"{rank_name()}error: {error}")
         return error.exit_code
     except _WRONG_USE as error:
         return _tell_wrong_use(error)
     except (typer.Abort, KeyboardInterrupt):
-        _tell("interrupted")
+        if speaks():
+            _tell("interrupted")
         return 130
     return code if isinstance(code, int) else 0
 
 
 def _tell_wrong_use(error: Any) -> int:
     """One line for a wrong command line; the help where a command was called with nothing at all."""
+    if not speaks():
+        return 2
     context = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError":
         typer.echo(error.format_message())

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from rewards.errors import ShortfallError
 from rewards.running import Crew
 from trainer.backends.transformers import Policy
-from trainer.completions import Recorder
+from trainer.completions import ScoredBatch
 from trainer.data import order, to_dataset
 from trainer.job import Job
 from trainer.journal import Progress
+from trainer.ranks import ALONE, Ranks
 from trainer.rewarding import Scoring, bind
 from trainer.settings import build_config
 
@@ -31,7 +33,15 @@ def crew_of(job: Job) -> Crew:
     return crew
 
 
-def scoring_of(job: Job, crew: Crew, recorder: Recorder, progress: Progress, *, offset: int = 0) -> Scoring:
+def scoring_of(
+    job: Job,
+    crew: Crew,
+    recorder: Callable[[ScoredBatch], None],
+    progress: Progress,
+    *,
+    offset: int = 0,
+    ranks: Ranks = ALONE,
+) -> Scoring:
     """The job's rewards as TRL will call them, carried out by `crew`, recorded by `recorder`."""
     return Scoring(
         bind(job.description, job.rewards, job.weights),
@@ -46,6 +56,7 @@ def scoring_of(job: Job, crew: Crew, recorder: Recorder, progress: Progress, *, 
         failure_share=job.settings.own.failure_share,
         failure_window=max(job.settings.own.failure_window, job.sizes.rows),
         offset=offset,
+        ranks=ranks,
     )
 
 

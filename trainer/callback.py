@@ -13,10 +13,35 @@ from typing import Any
 
 from trainer.journal import Journal
 from trainer.listener import Listener, save_states
+from trainer.ranks import ALONE, Ranks
 
 
-def as_callback(journal: Journal, listeners: Sequence[Listener] = ()) -> Any:
-    """A transformers TrainerCallback for one stage."""
+class Weights:
+    """The weights TRL multiplies the rewards with, where something moves them; see `as_callback`."""
+
+    def get(self) -> list[float] | None:
+        """The weights in force, None where nothing moves them."""
+        return None
+
+    def put(self, weights: list[float]) -> None:
+        """Take rank 0's."""
+
+
+def as_callback(
+    journal: Journal,
+    listeners: Sequence[Listener] = (),
+    ranks: Ranks = ALONE,
+    weights: Weights | None = None,
+) -> Any:
+    """A transformers TrainerCallback for one stage.
+
+    Args:
+        journal: the record; on rank 0 alone it is open.
+        listeners: on other ranks than 0 there are none: what they decide there is shared here.
+        ranks: the processes that train together.
+        weights: what all ranks have to weigh alike.
+    """
+    weighing = weights or Weights()
     from transformers import TrainerCallback
 
     class RunCallback(TrainerCallback):
@@ -32,13 +57,16 @@ def as_callback(journal: Journal, listeners: Sequence[Listener] = ()) -> Any:
         def on_pre_optimizer_step(
             self, args: Any, state: Any, control: Any, model: Any = None, **kwargs: Any
         ) -> None:
-            norm = gradient_norm(model)
+            norm = gradient_norm(model) if listeners else 0.0
             for listener in listeners:
                 listener.gradient(journal.offset + state.global_step + 1, norm)
 
         def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
             for listener in listeners:
                 listener.step_ended(journal.offset + state.global_step)
+            if ranks.count > 1:
+                asked = ranks.gather(journal.stopping)
+                journal.stopping = next((signal for signal in asked if signal), None)
             if journal.stopping and journal.may_save(state.global_step):
                 control.should_log = control.should_save = control.should_training_stop = True
             if control.should_save:
@@ -51,24 +79,30 @@ def as_callback(journal: Journal, listeners: Sequence[Listener] = ()) -> Any:
                 return {key: value for listener in listeners for key, value in listener.metrics().items()}
 
             line = journal.logged(step, dict(logs or {}), more)
-            if line is None:
-                return
-            for listener in listeners:
-                listener.logged(step, line)
-            self._stop_if_asked(state, control)
+            reason = None
+            if line is not None:
+                for listener in listeners:
+                    listener.logged(step, line)
+                reason = next(filter(None, (one.reason_to_stop() for one in listeners)), None)
+            if ranks.count > 1:
+                reason, moved = ranks.share((reason, weighing.get()))
+                if moved is not None and not ranks.is_main:
+                    weighing.put(moved)
+            self._stop_if_asked(reason, state, control)
 
-        def _stop_if_asked(self, state: Any, control: Any) -> None:
-            reasons = [reason for reason in (one.reason_to_stop() for one in listeners) if reason]
-            if reasons and journal.may_save(state.global_step):
-                self.reason = reasons[0]
+        def _stop_if_asked(self, reason: str | None, state: Any, control: Any) -> None:
+            if reason and journal.may_save(state.global_step):
+                self.reason = reason
                 control.should_save = control.should_training_stop = True
                 journal.flush()
 
         def on_save(self, args: Any, state: Any, control: Any, model: Any = None, **kwargs: Any) -> None:
             checkpoint = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+            finite = all(ranks.gather(is_finite(model)))  # all have written their part of the checkpoint now
+            if not ranks.is_main:
+                return
             if checkpoint.is_dir():
                 save_states(listeners, checkpoint)
-            finite = is_finite(model)
             if not finite:
                 for listener in listeners:
                     listener.logged(journal.offset + state.global_step, {"step/weights": math.nan})
@@ -78,10 +112,10 @@ def as_callback(journal: Journal, listeners: Sequence[Listener] = ()) -> Any:
 
 
 def gradient_norm(model: Any) -> float:
-    """The norm of all gradients together; 0.0 without any."""
+    """The norm of all gradients together (of this process' part of them); 0.0 without any."""
     import torch
 
-    gradients = [one.grad for one in model.parameters() if one.grad is not None]
+    gradients = [_local(one.grad) for one in model.parameters() if one.grad is not None]
     if not gradients:
         return 0.0
     norms = torch._foreach_norm(gradients)
@@ -89,8 +123,13 @@ def gradient_norm(model: Any) -> float:
 
 
 def is_finite(model: Any) -> bool:
-    """Whether every trained weight is a finite number."""
+    """Whether every trained weight (of this process' part of them) is a finite number."""
     import torch
 
-    trained = [one for one in model.parameters() if one.requires_grad]
+    trained = [_local(one) for one in model.parameters() if one.requires_grad]
     return all(bool(torch.isfinite(one).all()) for one in trained)
+
+
+def _local(tensor: Any) -> Any:
+    """The part of a spread-out tensor that lies here; a whole one as it is."""
+    return tensor.to_local() if hasattr(tensor, "to_local") else tensor

@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
-from rewards.errors import MissingExtraError, UsageError
+from rewards.errors import MissingExtraError
 
 Device = Literal["cpu", "cuda", "mps"]
 
@@ -51,8 +51,9 @@ def prepare_process() -> None:
     """
     for name, value in SILENT.items():
         os.environ.setdefault(name, value)
-    # A run is one process on one GPU; TRL refuses to start where it sees several.
-    os.environ.setdefault("CUDA_VISIBLE_DEVICES", "0")
+    # Without a launcher a run is one process on one GPU; TRL refuses to start where it sees several.
+    if os.environ.get("WORLD_SIZE", "1") in ("", "1"):
+        os.environ.setdefault("CUDA_VISIBLE_DEVICES", "0")
 
 
 def quiet_libraries() -> None:
@@ -119,17 +120,6 @@ def choose_threads(asked: int, *, tiny: bool) -> int:
     if stated.isdigit() and int(stated) > 0:
         return int(stated)
     return 1 if tiny else max(1, min(MOST_THREADS, round(idle_cores())))
-
-
-def require_one_process() -> None:
-    """See that no launcher has started several processes.
-
-    Raises:
-        UsageError: one has.
-    """
-    processes = os.environ.get("WORLD_SIZE", "1")
-    if processes not in ("", "1"):
-        raise UsageError(f"a run is one process, but a launcher started {processes} of them (WORLD_SIZE)")
 
 
 def use_threads(count: int) -> None:

@@ -19,6 +19,7 @@ from rewards.seal import Seal, read_seal, verify
 from trainer.data import TrainingData, load_data
 from trainer.environment import find_device
 from trainer.plan import Batching, Plan, batching, plan_run
+from trainer.ranks import launched
 from trainer.settings import Settings, check_with_trl, parse_sets, resolve
 
 MAIN_STAGE = "main"
@@ -96,7 +97,16 @@ def prepare_jobs(request: Request) -> tuple[Job, ...]:
     own = {name: value for name, value in values.items() if not name.startswith("data.")}
     stages = stages_of(train)
     settings = [
-        check_with_trl(resolve(train, device=find_device(), model=request.model, stage=stage, sets=own))
+        check_with_trl(
+            resolve(
+                train,
+                device=find_device(),
+                model=request.model,
+                stage=stage,
+                sets=own,
+                processes=launched(),
+            )
+        )
         for stage in stages
     ]
     data = load_data(data_settings, description.root, seed=settings[0].seed)
@@ -131,7 +141,7 @@ def make_job(
     used.require_columns(dict.fromkeys(data.columns))
     check_adaptive(used)
     data = rows_of(stage, data)
-    sizes = batching(settings.trl)
+    sizes = batching(settings.trl, launched())
     plan = plan_run(
         sizes,
         len(data.train),

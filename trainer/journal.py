@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
 
+from trainer.ranks import speaks
 from trainer.rundir import RunDir, append_line, record_checkpoint
 
 LINE_EVERY_S = 10.0
@@ -27,7 +28,9 @@ FINAL_KEYS = (
 
 
 def say(text: str) -> None:
-    """Write one line of what is going on to standard error."""
+    """Write one line of what is going on to standard error; of several processes only rank 0 does."""
+    if not speaks():
+        return
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()
 
@@ -44,7 +47,7 @@ class Progress:
         self._said = time.monotonic()
         self._every = max(1, total // 10)
         self._bar: Any = None
-        if sys.stderr.isatty() if terminal is None else terminal:
+        if (sys.stderr.isatty() if terminal is None else terminal) and speaks():
             self._bar, self._task = _bar(total, done)
 
     def show(self, step: int, text: str, *, last: bool = False) -> None:

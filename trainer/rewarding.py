@@ -26,6 +26,8 @@ from rewards.errors import ShortfallError
 from rewards.groups import advantages, group_statistics, totals
 from rewards.manifest import RewardEntry
 from trainer.completions import RESERVED, ScoredBatch
+from trainer.gathering import gather_parts
+from trainer.ranks import ALONE, Ranks
 
 if TYPE_CHECKING:
     import numpy as np
@@ -166,6 +168,7 @@ class Scoring:
         printed: takes what rewards print.
         warn: takes what a person should know: a reward whose deadline drops rows.
         offset: steps made before the trainer's own first one, by earlier stages.
+        ranks: the processes that train together; each scores its own rows, all see the whole batch.
         failure_share, failure_window: see the module docstring.
     """
 
@@ -185,7 +188,9 @@ class Scoring:
         failure_share: float = 0.2,
         failure_window: int = 64,
         offset: int = 0,
+        ranks: Ranks = ALONE,
     ) -> None:
+        self.ranks = ranks
         self.audience: list[Audience] = []
         self._offset = offset
         self.bound = list(bound)
@@ -237,19 +242,18 @@ class Scoring:
         log_extra, log_metric = keywords.pop("log_extra"), keywords.pop("log_metric")
         completions = keywords.pop("completions")
         step = self._offset + int(state.global_step) + (1 if training else 0)
+        first = self.ranks.rank * len(completions)
         batch = Batch(
             prompts=keywords.pop("prompts"),
             completions=[_copy(completion) for completion in completions],  # what rewards edit stays theirs
             completion_ids=keywords.pop("completion_ids"),
             columns=keywords,
-            groups=[f"{step}-{row // size}" for row in range(len(completions))],
+            groups=[f"{step}-{(first + row) // size}" for row in range(len(completions))],
         )
         hearers = self.audience if training else []
         for hearer in hearers:
             hearer.scoring_begins()
         results = self._call_all(batch, state)
-        self._deadlines.count(results)
-        scored = self.read(batch, results, step=step, split="train" if training else "eval")
         for result in results:
             for column, values in result.extra.items():
                 if len(values) == len(batch):
@@ -257,13 +261,17 @@ class Scoring:
             for name, numbers in result.metrics.items():
                 for number in numbers:
                     log_metric(name, number)
+        rows = slice(first, first + len(batch))
+        batch, results = gather_parts(self.ranks, batch, results)
+        self._deadlines.count(results)
+        scored = self.read(batch, results, step=step, split="train" if training else "eval")
         self._record(scored)
         if training:
             self._count(scored)
             for hearer in hearers:
                 hearer.scored(scored, batch.completion_ids)
             self._stop_if_hopeless(step)
-        return scored.scores
+        return scored.scores[rows]
 
     def score(self, batch: Batch, *, step: int, split: str, trainer_state: Any = None) -> ScoredBatch:
         """The scored batch, outside a training run."""

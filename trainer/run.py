@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +21,11 @@ from rewards.errors import ShortfallError, UsageError
 from rewards.manifest import read_manifest
 from trainer.backends.transformers import policy_tokenizer_of
 from trainer.data import fit_to_model, load_data
-from trainer.environment import choose_threads, quiet_libraries, require_one_process
+from trainer.environment import choose_threads, quiet_libraries
 from trainer.job import Job, Request, describe, make_job, prepare_jobs, replan, require_seal, seal_state
 from trainer.journal import duration, say
 from trainer.models import resolve_model
+from trainer.ranks import ALONE, Ranks, join, launched
 from trainer.rewarding import TooManyFailures
 from trainer.rundir import (
     DONE,
@@ -69,20 +72,23 @@ def train(request: Request) -> Outcome:
         RewardWorkbenchError: wrong use, an unsealed set, or a run that had to stop; one sentence.
     """
     quiet_libraries()
-    require_one_process()
     if request.resume:
         return _resume(request)
     jobs = prepare_jobs(request)
     require_seal(jobs[0], request)
-    folder = choose_run_folder(jobs[0].root, jobs[0].description.name, request.run)
-    model, tokenizer, jobs = _fit(jobs)
-    facts = RunFacts.of(
-        jobs, request, model=model, threads=choose_threads(jobs[0].settings.own.threads, tiny=_tiny(model))
-    )
-    run = create_run(folder, jobs, facts)
+    ranks = join(cpu=jobs[0].settings.device == "cpu")
+    folder = ranks.from_main(lambda: choose_run_folder(jobs[0].root, jobs[0].description.name, request.run))
+    model, tokenizer, jobs = _fit(jobs, ranks)
+
+    def make() -> tuple[RunDir, RunFacts]:
+        threads = choose_threads(jobs[0].settings.own.threads, tiny=_tiny(model))
+        facts = RunFacts.of(jobs, request, model=model, threads=threads)
+        return create_run(folder, jobs, facts), facts
+
+    run, facts = ranks.from_main(make)
     _announce(jobs, run)
-    with run.locked():
-        return _go(run, jobs, facts, tokenizer)
+    with _locked(run, ranks):
+        return _go(run, jobs, facts, tokenizer, ranks)
 
 
 def _resume(request: Request) -> Outcome:
@@ -95,17 +101,31 @@ def _resume(request: Request) -> Outcome:
         step = steps_made(run)
         say(f"run {run.path} is finished ({step} steps); nothing to do")
         return Outcome(run, DONE, step)
-    with run.locked():
-        facts = read_facts(run)
+    facts = read_facts(run)
+    if facts.processes != launched():
+        raise UsageError(
+            f"the run was started with {facts.processes} process{'es' if facts.processes > 1 else ''}, and its batches "
+            f"are cut for them; resume it with as many, not {launched()}"
+        )
+    ranks = join(cpu=facts.device == "cpu")
+    with _locked(run, ranks):
         jobs = _jobs_of(run, request, facts)
-        _, tokenizer, jobs = _fit(jobs)
+        _, tokenizer, jobs = _fit(jobs, ranks)
         if data_fingerprint(jobs) != facts.data_fingerprint:
             raise UsageError(
                 f"the training data changed since the run started ({jobs[0].data.source}); a run goes on only with "
                 "the same"
             )
-        _go_back(run)
-        return _go(run, jobs, facts, tokenizer)
+        ranks.from_main(lambda: _go_back(run))
+        return _go(run, jobs, facts, tokenizer, ranks)
+
+
+@contextmanager
+def _locked(run: RunDir, ranks: Ranks) -> Iterator[None]:
+    """The run held by rank 0 for all."""
+    with ExitStack() as stack:
+        ranks.from_main(lambda: stack.enter_context(run.locked()))
+        yield
 
 
 def _go_back(run: RunDir) -> None:
@@ -152,9 +172,11 @@ def _jobs_of(run: RunDir, request: Request, facts: RunFacts) -> tuple[Job, ...]:
     )
 
 
-def _fit(jobs: Sequence[Job]) -> tuple[Path, Any, tuple[Job, ...]]:
+def _fit(jobs: Sequence[Job], ranks: Ranks) -> tuple[Path, Any, tuple[Job, ...]]:
     """The model's folder, its tokenizer, and the jobs over the prompts that fit it."""
-    model = resolve_model(jobs[0].settings.model, root=jobs[0].root, say=say).path
+    find = partial(resolve_model, jobs[0].settings.model, root=jobs[0].root, say=say)
+    ranks.from_main(lambda: find().path)  # what has to be fetched or built is so once
+    model = find().path
     tokenizer = policy_tokenizer_of(model)
     fitted = [
         replan(job, fit_to_model(job.data, tokenizer, job.settings.own.max_prompt_length)) for job in jobs
@@ -185,28 +207,31 @@ def _announce(jobs: Sequence[Job], run: RunDir) -> None:
         )
 
 
-def _go(run: RunDir, jobs: Sequence[Job], facts: RunFacts, tokenizer: Any) -> Outcome:
+def _go(run: RunDir, jobs: Sequence[Job], facts: RunFacts, tokenizer: Any, ranks: Ranks = ALONE) -> Outcome:
     """Make the stages that are left one after the other, then leave adapter and card behind."""
     for index, job in enumerate(jobs):
-        stage = run.stages()[index]
+        stage = ranks.share(run.stages()[index])
         if stage.status == DONE:
             continue
         if len(jobs) > 1:
             say(f"stage {index + 1} of {len(jobs)}, {job.stage}: rewards {', '.join(job.rewards)}")
-        run.update_stage(index, status=RUNNING, reason=None, started=stage.started or now())
+        begun = {"status": RUNNING, "reason": None, "started": stage.started or now()}
+        ranks.from_main(partial(run.update_stage, index, **begun))
         try:
-            ended = run_stage(run, index, job, facts, tokenizer)
-            if not ended.done:
-                return _stopped(run, index, ended)
-            _end_stage(run, index, job, ended)
+            ended = ranks.share(run_stage(run, index, job, facts, tokenizer, ranks))
+            after = partial(_end_stage if ended.done else _stopped, run, index, job, ended)
+            outcome = ranks.from_main(after)
         except BaseException as error:
-            _note_failure(run, index, error)
+            if ranks.is_main:
+                _note_failure(run, index, error)
             raise
-    _finish(run, jobs)
+        if outcome is not None:
+            return outcome
+    ranks.from_main(partial(_finish, run, jobs))
     return Outcome(run, DONE, steps_made(run))
 
 
-def _stopped(run: RunDir, index: int, ended: StageOutcome) -> Outcome:
+def _stopped(run: RunDir, index: int, job: Job, ended: StageOutcome) -> Outcome | None:
     run.update_stage(index, status=STOPPED, step=ended.step, reason=ended.reason)
     step = run.offset(index) + ended.step
     why = "" if ended.signal else f" ({ended.reason})"
@@ -214,8 +239,8 @@ def _stopped(run: RunDir, index: int, ended: StageOutcome) -> Outcome:
     return Outcome(run, STOPPED, step, ended.signal)
 
 
-def _end_stage(run: RunDir, index: int, job: Job, ended: StageOutcome) -> None:
-    """Put the trained weights in place and mark the stage done."""
+def _end_stage(run: RunDir, index: int, job: Job, ended: StageOutcome) -> Outcome | None:
+    """Put the trained weights in place and mark the stage done; None: the run goes on."""
     checkpoint = run.stage_checkpoint(index)
     if checkpoint is None:
         raise ShortfallError(
@@ -226,6 +251,7 @@ def _end_stage(run: RunDir, index: int, job: Job, ended: StageOutcome) -> None:
     run.update_stage(index, status=DONE, step=ended.step, reason=ended.reason, finished=now(), **summary)
     if ended.reason:
         say(f"stage '{job.stage}' ended after {ended.step} steps: {ended.reason}")
+    return None
 
 
 def _finish(run: RunDir, jobs: Sequence[Job]) -> None:

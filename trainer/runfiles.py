@@ -25,6 +25,7 @@ from rewards.errors import UsageError
 from trainer.environment import describe_environment
 from trainer.job import Job, Request
 from trainer.loading import fingerprint_weights
+from trainer.ranks import launched
 from trainer.reproduction import write_reproduction
 from trainer.rundir import RunDir, Stage, read_json, strict_json, write_json
 from trainer.settings import Settings
@@ -40,6 +41,7 @@ class RunFacts:
 
     `fingerprint` is the reward set's, `data_fingerprint` that of all rows and their split; `sealed` says whether the
     set was sealed as it is, `unsealed_because` why it was not (the run was then started with --allow-unsealed).
+    `processes`: how many trained together.
     """
 
     target: str
@@ -60,6 +62,7 @@ class RunFacts:
     notes: tuple[str, ...]
     created: str
     command: str
+    processes: int = 1
 
     @classmethod
     def of(cls, jobs: Sequence[Job], request: Request, *, model: Path, threads: int) -> RunFacts:
@@ -86,6 +89,7 @@ class RunFacts:
             notes=tuple(dict.fromkeys(note for one in jobs for note in one.settings.notes)),
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             command=shlex.join(["python", "-P", "-m", "trainer", *sys.argv[1:]]),
+            processes=launched(),
         )
 
 

@@ -11,8 +11,8 @@ from rewards.errors import ShortfallError
 from rewards.running import Crew
 from trainer.assembly import build_trainer, crew_of, scoring_of
 from trainer.backends.transformers import load_policy
-from trainer.callback import as_callback
-from trainer.completions import Recorder
+from trainer.callback import Weights, as_callback
+from trainer.completions import Recorder, ScoredBatch
 from trainer.diagnoses import out_of_memory
 from trainer.distance import Distance
 from trainer.environment import use_threads
@@ -23,6 +23,7 @@ from trainer.job import Job
 from trainer.journal import Journal, Progress, say
 from trainer.listener import Listener, restore_states
 from trainer.live import LiveMonitor, facts_of
+from trainer.ranks import ALONE, Ranks, sharded
 from trainer.rewarding import Scoring
 from trainer.rundir import RunDir, checkpoint_step
 from trainer.runfiles import RunFacts
@@ -45,21 +46,23 @@ class StageOutcome:
     summary: dict[str, Any] = field(default_factory=dict)
 
 
-def run_stage(run: RunDir, index: int, job: Job, facts: RunFacts, tokenizer: Any) -> StageOutcome:
+def run_stage(
+    run: RunDir, index: int, job: Job, facts: RunFacts, tokenizer: Any, ranks: Ranks = ALONE
+) -> StageOutcome:
     """Make the steps of a stage that are left.
 
     Raises:
         ShortfallError: out of memory or disk, or too many completions could not be scored.
     """
-    checkpoint = run.stage_checkpoint(index)
+    checkpoint = ranks.share(run.stage_checkpoint(index))
     done = (checkpoint_step(checkpoint) if checkpoint else 0) or 0
     if done >= job.plan.max_steps:
         return StageOutcome(done, done=True)
     ending = _ending(run, index, job)
-    if ending.already_met(run.offset(index) + done):
+    if ranks.share(ending.already_met(run.offset(index) + done)):
         return StageOutcome(done, done=True, reason="its until was reached")
     with crew_of(job) as crew:
-        return _Stage(run, index, job, facts, tokenizer, crew, checkpoint, ending).go()
+        return _Stage(run, index, job, facts, tokenizer, crew, checkpoint, ending, ranks).go()
 
 
 def _ending(run: RunDir, index: int, job: Job) -> Ending:
@@ -81,8 +84,10 @@ class _Stage:
         crew: Crew,
         checkpoint: Path | None,
         ending: Ending,
+        ranks: Ranks,
     ) -> None:
         self.run, self.index, self.job, self.checkpoint = run, index, job, checkpoint
+        self.ranks = ranks
         self.name = job.stage if len(run.stages()) > 1 else None
         self.offset = run.offset(index)
         use_threads(facts.threads)
@@ -93,10 +98,11 @@ class _Stage:
         done = (checkpoint_step(checkpoint) if checkpoint else 0) or 0
         self.progress = Progress(job.plan.max_steps, done)
         self.recorder = Recorder(run.completions)
-        self.scoring = scoring_of(job, crew, self.recorder, self.progress, offset=self.offset)
+        self.scoring = scoring_of(job, crew, self._record, self.progress, offset=self.offset, ranks=ranks)
+        self.weights = _Weights(self.scoring)
         self.monitor = self._monitor()
         self.ending = ending
-        self.listeners = self._listeners()
+        self.listeners = self._listeners() if ranks.is_main else []
         self.scoring.audience.extend(self.listeners)
         self.journal = Journal(
             run,
@@ -110,7 +116,11 @@ class _Stage:
             offset=self.offset,
             stage=self.name,
         )
-        self.callback = as_callback(self.journal, self.listeners)
+        self.callback = as_callback(self.journal, self.listeners, ranks, self.weights)
+
+    def _record(self, batch: ScoredBatch) -> None:
+        if self.ranks.is_main:
+            self.recorder(batch)
 
     def go(self) -> StageOutcome:
         """Build TRL's trainer, train, say how it ended."""
@@ -123,11 +133,13 @@ class _Stage:
             [self.callback],
             index=self.index,
         )
-        self._set_weights = _weight_setter(trainer, self.scoring)
+        self.weights.trainer = trainer
         try:
             if self.checkpoint is not None:
                 restore_states(self.listeners, self.checkpoint)
-            self.journal.begin()
+            self.weights.put(self.ranks.share(self.weights.get()))
+            if self.ranks.is_main:
+                self.journal.begin()
             for listener in self.listeners:
                 listener.begin(trainer)
             with self.journal.listening():
@@ -136,6 +148,10 @@ class _Stage:
             raise self._memory_was_full(trainer, error) from error
         except OSError as error:
             raise ShortfallError(f"stopped at step {self._step(trainer) + 1}: {error}") from error
+        except RuntimeError as error:
+            if self.ranks.count > 1 and _lost_another(error):
+                raise self._another_ended(trainer, error) from error
+            raise
         finally:
             self.journal.end()
             for listener in self.listeners:
@@ -170,13 +186,19 @@ class _Stage:
         job, own = self.job, self.job.settings.own
         listeners: list[Listener] = [self.monitor]
         if any(one.entry.adaptive for one in self.scoring.bound):
-            listeners.append(AdaptiveWeights(self.scoring.bound, lambda weights: self._set_weights(weights)))
+            listeners.append(AdaptiveWeights(self.scoring.bound, self.weights.put))
         if own.samples_every:
             listeners.append(Samples(self.run.samples, own.samples_every, offset=self.offset))
-        if own.kl_every and not job.settings.trl.get("beta") and job.settings.lora:
+        alone = not sharded()
+        if own.kl_every and not job.settings.trl.get("beta") and job.settings.lora and alone:
             listeners.append(Distance(self.policy.tokenizer, own.kl_every))
         rows = list({prompt_key(row["prompt"]): row for row in self.run.holdout()}.values())
-        if own.held_out_every and rows:
+        if (own.held_out_every or own.kl_every) and not alone:
+            self.progress.say(
+                "note: the model's weights lie spread over the processes: no held-out evaluations, and no distance "
+                "from the start (beta above 0 gives TRL's own kl)"
+            )
+        if own.held_out_every and rows and alone:
             listeners.append(
                 HeldOut(
                     self.run.path,
@@ -203,16 +225,40 @@ class _Stage:
         gc.collect()
         return ShortfallError(f"out of memory at step {step}: {diagnosis.seen}; {diagnosis.advice}")
 
+    def _another_ended(self, trainer: Any, error: BaseException) -> ShortfallError:
+        step = self._step(trainer) + 1
+        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        return ShortfallError(
+            f"stopped at step {step}: another process of this run has ended ({first}); what it said stands above"
+        )
 
-def _weight_setter(trainer: Any, scoring: Scoring) -> Any:
-    """What changes TRL's weights and, with them, the totals and advantages of the record."""
-    import torch
 
-    def apply(weights: list[float]) -> None:
-        scoring.weights = list(weights)
-        trainer.reward_weights = torch.tensor(weights, dtype=torch.float32)
+class _Weights(Weights):
+    """TRL's weights and, with them, those of the totals and advantages in the record."""
 
-    return apply
+    def __init__(self, scoring: Scoring) -> None:
+        self._scoring = scoring
+        self.trainer: Any = None
+        """TRL's, once it is built."""
+
+    def get(self) -> list[float]:
+        """The weights in force."""
+        return list(self._scoring.weights)
+
+    def put(self, weights: list[float]) -> None:
+        """Weigh with these from now on."""
+        import torch
+
+        self._scoring.weights = list(weights)
+        self.trainer.reward_weights = torch.tensor(weights, dtype=torch.float32)
+
+
+def _lost_another(error: RuntimeError) -> bool:
+    """Whether an exchange with another process failed."""
+    import torch.distributed as dist
+
+    text = str(error)
+    return isinstance(error, dist.DistError) or "closed by peer" in text or "gloo" in text.lower()
 
 
 def _out_of_memory() -> tuple[type[BaseException], ...]:

@@ -8,13 +8,11 @@ import sys
 
 import pytest
 
-from rewards.errors import UsageError
 from trainer.environment import (
     choose_threads,
     describe_environment,
     idle_cores,
     prepare_process,
-    require_one_process,
     usable_cores,
 )
 
@@ -70,9 +68,3 @@ def test_the_environment_names_versions_and_hardware() -> None:
     facts = describe_environment("cpu")
     assert facts["device"] == "cpu"
     assert {"torch", "trl", "transformers", "peft"} <= set(facts["packages"])
-
-
-def test_a_launcher_with_several_processes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(UsageError, match="a run is one process, but a launcher started 2"):
-        require_one_process()

@@ -37,6 +37,7 @@ def train(
 ) -> None:
     """Train a model on a sealed reward set."""
     from trainer.job import Request
+    from trainer.ranks import speaks
     from trainer.run import describe_outcome
     from trainer.run import train as start
 
@@ -50,7 +51,8 @@ def train(
             allow_unsealed=allow_unsealed,
         )
     )
-    typer.echo(describe_outcome(outcome))
+    if speaks():
+        typer.echo(describe_outcome(outcome))
     if outcome.signal:
         raise typer.Exit(128 + signal.Signals[outcome.signal].value)
     if outcome.status == "stopped":  # halted by the monitor, as was asked
