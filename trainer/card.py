@@ -1,4 +1,4 @@
-"""The model card of a run: README.md, written from what the run folder holds and from nothing else.
+"""The model card of a run: README.md, written from what the run folder holds and from nothing else, and the report.
 
 It says what the model was paid for, how strong the evidence was that those rewards pay for the right thing,
 under which settings it was trained, and how it compares with its base. What is missing is said to be missing.
@@ -12,18 +12,23 @@ from pathlib import Path
 from typing import Any
 
 from rewards.errors import UsageError
+from trainer.report import write_report
 from trainer.rundir import RunDir, write_whole
 from trainer.runfiles import RunFacts, read_facts
 
 CARD = "README.md"
 HUB_NAMES = {"smollm2": "HuggingFaceTB/SmolLM2-135M-Instruct"}
 SHOWN_SETTINGS = (
+    "backend",
+    "load_in_4bit",
     "learning_rate",
+    "optim",
     "lr_scheduler_type",
     "max_steps",
     "num_generations",
     "per_device_train_batch_size",
     "gradient_accumulation_steps",
+    "max_prompt_length",
     "max_completion_length",
     "temperature",
     "beta",
@@ -33,7 +38,7 @@ SHOWN_SETTINGS = (
 
 
 def write_card(run: RunDir) -> Path:
-    """Write README.md into the run folder and, where there is one, into its merged model.
+    """Write README.md into the run folder and, where there is one, into its merged model; and report.html anew.
 
     Returns the first.
     """
@@ -43,8 +48,11 @@ def write_card(run: RunDir) -> Path:
         write_whole(path, text)
         if (run.path / "merged" / "config.json").is_file():
             write_whole(run.path / "merged" / CARD, text)
+        write_report(run)
     except OSError as error:
-        raise UsageError(f"the model card {path} cannot be written: {error.strerror}") from error
+        raise UsageError(
+            f"the model card {path} or the report cannot be written: {error.strerror}"
+        ) from error
     return path
 
 

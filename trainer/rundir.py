@@ -181,7 +181,7 @@ class RunDir:
 
     def diagnoses(self) -> list[dict[str, Any]]:
         """The lines of diagnoses.jsonl, in the order they were told."""
-        return list(_lines(self.diagnoses_path))
+        return list(read_lines(self.diagnoses_path))
 
     def offset(self, index: int) -> int:
         """The steps made by the stages before this one: its own step 1 is step `offset + 1` of the run."""
@@ -202,13 +202,13 @@ class RunDir:
         "inf", "-inf".
         """
         by_step: dict[int, dict[str, Any]] = {}
-        for line in _lines(self.metrics_path):
+        for line in read_lines(self.metrics_path):
             by_step.setdefault(line["step"], {}).update(line)
         return [by_step[step] for step in sorted(by_step)]
 
     def holdout(self) -> list[dict[str, Any]]:
         """The held-out rows: prompt as the model saw prompts in training, and the other columns."""
-        return list(_lines(self.holdout_path))
+        return list(read_lines(self.holdout_path))
 
     def whole_checkpoints(self, index: int = 0) -> list[Path]:
         """The checkpoints of a stage that were written to the end, lowest step first."""
@@ -241,10 +241,10 @@ class RunDir:
 
     def drop_records(self, step: int) -> int:
         """The same for the records alone: metrics, diagnoses, evaluations, completions, samples."""
-        lines = list(_lines(self.metrics_path))
+        lines = list(read_lines(self.metrics_path))
         for path in (self.metrics_path, self.diagnoses_path, self.evaluations_path):
             if path.exists():
-                _write_lines(path, [line for line in _lines(path) if line["step"] <= step])
+                _write_lines(path, [line for line in read_lines(path) if line["step"] <= step])
         for file in [*self.completions.glob("*.parquet"), *self.samples.glob("*.jsonl")]:
             number = re.match(r"(?:step|eval)_(\d+)", file.name)
             if number and int(number.group(1)) > step:
@@ -427,7 +427,7 @@ def _write_lines(path: Path, lines: list[dict[str, Any]]) -> None:
     write_whole(path, "".join(strict_json(line) + "\n" for line in lines))
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
     """The objects of a JSONL file; lines that do not parse (cut short by a kill) are passed over."""
     if not path.exists():
         return
