@@ -93,6 +93,7 @@ def result(report: Any) -> dict[str, Any]:
         "rewards": [reward.name for reward in report.rewards],
         "ran": [code for code, _ in report.ran],
         "findings": [{**finding.to_json(), "reward": finding.reward} for finding in report.all_findings],
+        "held_back": report.held_back,
         "skipped": [skipped.to_json() for skipped in report.skipped],
     }
 

@@ -13,11 +13,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A check that did not run, and why; `reward` is None where it did not run for any."""
+    """A check that did not run, and why; `reward` is None where it did not run for any.
+
+    `held` is the kind it is about, where it was held back because the reward only looks like one of that kind.
+    """
 
     check: str
     why: str
     reward: str | None = None
+    held: str | None = None
 
     def to_json(self) -> dict[str, str]:
         """`{"check", "why"}`; a single reward is named in the reason."""
@@ -86,6 +90,19 @@ class Report:
     baseline: int | None = None
     chosen: bool = False
     source: str = ""
+
+    @property
+    def held_back(self) -> list[str]:
+        """A sentence for each reward and kind for which checks were held back, what would have them run."""
+        counts: dict[tuple[str, str], int] = {}
+        for item in self.skipped:
+            if item.held is not None and item.reward is not None:
+                counts[item.reward, item.held] = counts.get((item.reward, item.held), 0) + 1
+        return [
+            f"{count} check{'s' if count != 1 else ''} of {reward} held back: it looks like {kind} and does not "
+            f'say so; declare kind = "{kind}", or run them with --assume-kinds'
+            for (reward, kind), count in counts.items()
+        ]
 
     @property
     def all_findings(self) -> list[Finding]:

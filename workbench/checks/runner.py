@@ -195,7 +195,7 @@ class _Run:
                 if self.progress is not None:
                     self.progress(reward, done, len(of_reward))
             for kind, codes in held.items():
-                self.skipped += [Skipped(code, why_held(kind, codes), reward) for code in codes]
+                self.skipped += [Skipped(code, why_held(kind, codes), reward, kind) for code in codes]
         for of_set in chosen:
             if issubclass(of_set, SetCheck):
                 check_of_set = of_set()

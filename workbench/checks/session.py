@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from rewards.errors import RewardWorkbenchError
 from rewards.targets import parse_target
 from workbench.checks.check import Check, RewardCheck, SetCheck
+from workbench.checks.dots import with_dot_advice
 from workbench.checks.finding import Finding
 from workbench.checks.paid import NOT_RECORDED, NotRecordedError, PaidBench, Pay
 from workbench.checks.subject import Options, RewardSubject, SetSubject
@@ -128,7 +129,7 @@ class Session:
         if check.kinds is not None and not self._concerned(check, subject):
             held = self._suggested(check, subject)
             return Outcome(skipped=why_held(held) if held else NOT_CONCERNED, held=held)
-        return self._run(functools.partial(check.run, subject))
+        return self._run(lambda: [with_dot_advice(subject, finding) for finding in check.run(subject)])
 
     def of_set(self, check: SetCheck) -> Outcome:
         """Run a check on the whole set."""

@@ -162,6 +162,8 @@ class _Text(_Findings):
 
     def lines(self, durations: bool) -> Iterator[str]:
         yield self.head()
+        for sentence in self.report.held_back:
+            yield from self.wrapped(sentence, "warning")
         for reward in self.report.rewards:
             yield ""
             yield from self.section(reward.name, reward.findings, self.report.description.reward(reward.name))
@@ -205,6 +207,8 @@ class _Text(_Findings):
         """One line for each reason, with the codes it concerns."""
         reasons: dict[str, list[Skipped]] = {}
         for item in self.report.skipped:
+            if item.held is not None:
+                continue  # told at the top
             reasons.setdefault(item.to_json()["why"], []).append(item)
         for why, items in reasons.items():
             codes = sorted({item.check for item in items})
@@ -212,6 +216,10 @@ class _Text(_Findings):
             yield from (
                 self.paint(line, "quiet") for line in textwrap.wrap(text, self.width, subsequent_indent="  ")
             )
+
+    def wrapped(self, text: str, style: str) -> Iterator[str]:
+        for line in textwrap.wrap(text, self.width, subsequent_indent="  "):
+            yield self.paint(line, style)
 
     def durations(self) -> Iterator[str]:
         for code, seconds in sorted(self.report.durations.items(), key=lambda item: -item[1]):

@@ -235,8 +235,10 @@ def checked_html(report: Report) -> str:
     said = (
         f"{verdict}: {count} finding{'s' * (count != 1)}, {len(report.ran)} checks on {report.rows} samples"
     )
+    held = "".join(f"<p>{escape(sentence)}</p>" for sentence in report.held_back)
     return _framed(
-        f"<p><b>{escape(said)}</b></p>", _table(["check", "severity", "reward", ""], rows) if rows else ""
+        f"<p><b>{escape(said)}</b></p>{held}",
+        _table(["check", "severity", "reward", ""], rows) if rows else "",
     )
 
 

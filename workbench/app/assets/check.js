@@ -129,7 +129,8 @@
     if (!result) { place.replaceChildren(RW.nothing('Not checked yet', 'The checks look for what breaks a run or pays for the wrong thing: contract, laws, exploits, forms of answers, signal. Every finding comes with the smallest completion that shows it.', RW.button('Run all', () => run(), { class: 'rw-button rw-primary' }))); return; }
     const live = result.findings.filter((finding) => !finding.waived);
     const waived = result.findings.filter((finding) => finding.waived);
-    place.replaceChildren(...[verdict(result), ...live.map(card),
+    const held = (result.held_back ?? []).map((line) => el('p', { class: 'rw-hint rw-held-back' }, line));
+    place.replaceChildren(...[verdict(result), ...held, ...live.map(card),
       !result.findings.length ? RW.nothing('Nothing found', `${plural(result.checks, 'check')} tried and did not find a fault. That is evidence, not proof.`) : null,
       waived.length ? el('details', { class: 'rw-waived-list' }, el('summary', {}, `${waived.length} waived`), ...waived.map(card)) : null, skipped(result.skipped)].filter(Boolean));
     place.dataset.number = view.number;

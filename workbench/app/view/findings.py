@@ -29,6 +29,7 @@ def findings_view(result: Mapping[str, Any]) -> dict[str, Any]:
         "waived": sum("waived" in finding for finding in findings),
         "findings": [finding_card(finding, number) for number, finding in enumerate(findings[:MAX_FINDINGS])],
         "more": max(0, len(findings) - MAX_FINDINGS),
+        "held_back": list(result["held_back"]),
         "skipped": _skipped(result["skipped"]),
     }
 

@@ -80,6 +80,8 @@ class Lead(RewardCheck):
         )
 
 
+NO_DOTALL = "without re.DOTALL"
+
 SILENT = "only with proof: "
 """The beginning of the cause of leads that are told with a proof only."""
 
@@ -120,6 +122,8 @@ def _proves(finding: Finding, lead: Finding, codes: tuple[str, ...]) -> bool:
 def _with_lead(finding: Finding, lead: Finding, defined: int | None) -> Finding:
     """A finding with the reason of a lead, and the line of the first one where its own is only the reward's."""
     reason = lead.message.partition(": ")[2]
+    if NO_DOTALL in reason and NO_DOTALL in finding.advice:
+        return finding  # told with what the flag would earn
     line = lead.line if finding.line in (None, defined) else finding.line
     return replace(finding, advice=f"{reason[:1].upper()}{reason[1:]} {finding.advice}", line=line)
 

@@ -25,7 +25,8 @@ class OtherShape(RewardCheck):
         return [float(len(completion) > 200) for completion in completions]    # a chat completion has length 1
 
     Remedy:
-        Take the text out first: `text = completion if isinstance(completion, str) else completion[-1]["content"]`.
+        Have the samples read in the form the reward is for (`--read-as`), or take the text out first:
+        `text = completion if isinstance(completion, str) else completion[-1]["content"]`.
     """
 
     code = "RW113"
@@ -46,16 +47,17 @@ class OtherShape(RewardCheck):
         own_name, other_name = (
             ("chat messages", "plain text") if subject.chat else ("plain text", "chat messages")
         )
+        other_form = "text" if subject.chat else "chat"
         if not _all_numbers(other) or not np.isfinite(own).all() or _alike(own, other.scores):
             return
-        if np.ptp(own) == 0:
+        if np.ptp(own) == 0 and np.ptp(other.scores) > 0:
             place = int(np.argmax(np.abs(other.scores - own)))
             yield self.finding(
                 f"{subject.name} scores every sample {number(own[0])}: the samples are {own_name}, and it judges them "
                 f"as if they were {other_name} (the same texts as {other_name} get {number(other.scores.min())} to "
                 f"{number(other.scores.max())}).",
                 advice="Take the text out of the completion first: completion if isinstance(completion, str) else "
-                'completion[-1]["content"].',
+                f'completion[-1]["content"]; or have the samples read as {other_name} with --read-as {other_form}.',
                 cause="constant",
                 shared=True,
                 reward=subject.name,
@@ -63,7 +65,7 @@ class OtherShape(RewardCheck):
                 line=subject.description.line,
                 count=len(rows),
             )
-        elif np.ptp(other.scores) == 0:
+        elif np.ptp(own) > 0 and np.ptp(other.scores) == 0:
             place = int(np.argmax(np.abs(other.scores - own)))
             yield self.finding(
                 f"{subject.name} is made for {own_name}: the same texts as {other_name} all get "

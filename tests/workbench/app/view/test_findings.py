@@ -35,8 +35,10 @@ def test_waived_findings_do_not_count_and_reasons_are_told_once() -> None:
     result = {
         "verdict": "pass", "strength": "weak", "fail_on": "error", "quick": True, "seconds": 1.0, "rows": 6, "right": 0,
         "wrong": 0, "rewards": ["r"], "ran": ["RW101"], "findings": [finding(waived="meant"), finding(severity="info")],
+        "held_back": ["2 checks of right held back"],
         "skipped": [{"check": "RW501", "why": "quick"}, {"check": "RW502", "why": "quick"}],
     }  # fmt: skip
     view = findings_view(result)
     assert view["counts"] == {"error": 0, "warning": 0, "info": 1}
+    assert view["held_back"] == ["2 checks of right held back"]
     assert (view["waived"], view["skipped"]) == (1, [["quick", ["RW501", "RW502"]]])

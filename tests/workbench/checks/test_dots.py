@@ -1,0 +1,58 @@
+"""A dot that stops at the end of a line is named where it is why a completion earns less."""
+
+import pytest
+
+ROWS = [
+    {"prompt": f"p{n // 2}", "completion": text, "label": label}
+    for n, (text, label) in enumerate(
+        [(f"<think>so {n}</think><answer>{n}</answer>", "right") for n in range(4)]
+        + [(f"so {n}", "wrong") for n in range(4)]
+    )
+]
+DECLARED = 'kind = "format"\nrange = [0.0, 1.0]'
+FORMS = {
+    "in a helper": """
+import re
+def has(pattern, text):
+    return re.search(pattern, text) is not None
+def reward(completions, **kwargs):
+    texts = [c[-1]["content"] if isinstance(c, list) else c for c in completions]
+    return [float(has("<think>.+</think>", t) and has("<answer>.+</answer>", t)) for t in texts]
+""",
+    "compiled at import": """
+import re
+LAYOUT = re.compile("<think>.+</think><answer>.+</answer>")
+def reward(completions, **kwargs):
+    texts = [c[-1]["content"] if isinstance(c, list) else c for c in completions]
+    return [float(bool(LAYOUT.search(t))) for t in texts]
+""",
+    "put together": """
+import re
+def reward(completions, **kwargs):
+    texts = [c[-1]["content"] if isinstance(c, list) else c for c in completions]
+    pattern = "".join(f"<{tag}>.+?</{tag}>" for tag in ("think", "answer"))
+    return [float(bool(re.match(pattern, t))) for t in texts]
+""",
+}
+
+
+@pytest.mark.parametrize("where", FORMS)
+def test_the_pattern_and_the_flag_are_named(check, where):
+    [finding] = [
+        f for f in check(FORMS[where], "RW402", rows=ROWS, declare=DECLARED) if f.at_least("warning")
+    ]
+    assert "is used without re.DOTALL, so its dot stops at the end of a line" in finding.advice
+    assert "<think>" in finding.advice
+    assert "re.DOTALL), this completion earns 1" in finding.advice
+
+
+def test_a_pattern_that_misses_for_another_reason_is_not_blamed(check):
+    source = """
+import re
+def reward(completions, **kwargs):
+    texts = [c[-1]["content"] if isinstance(c, list) else c for c in completions]
+    return [float(bool(re.match(r"<think>[^<\\n]+</think><answer>.+</answer>", t))) for t in texts]
+"""
+    found = [f for f in check(source, "RW402", rows=ROWS, declare=DECLARED) if f.at_least("warning")]
+    assert found
+    assert all("re.DOTALL" not in f.advice for f in found)
