@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from workbench.reports.score_text import percent
+
 COLOURS = 8
 WIDTH = 360.0
 
@@ -108,7 +110,7 @@ def histogram(
             parts.append(rectangle(x, 0, bar, base, "transparent", hint, extra=_choice(pick, inside, hint)))
         if values is not None and len(values) <= 6:
             middle = min(max(x + bar / 2, 14.0), width - 14.0)
-            share = text(middle, base - tall - 4, f"{count / rows:.0%}", anchor="middle", kind="small")
+            share = text(middle, base - tall - 4, percent(count / rows), anchor="middle", kind="small")
             parts.append(share)
     parts += [
         text(0, 107, short(low), kind="small"),
@@ -144,7 +146,7 @@ def stack(shares: Sequence[tuple[str, float]], label: str) -> str:
         wide = max(share, 0.0) / total * width
         parts.append(rectangle(at, 0, wide, 26, colour(number), f"{name}: {share:.1%}"))
         if wide > 9 * len(name) + 40:
-            parts.append(text(at + 8, 17, f"{name} {share:.0%}", kind="on-bar"))
+            parts.append(text(at + 8, 17, f"{name} {percent(share)}", kind="on-bar"))
         at += wide
     return picture(width, 26, label, parts)
 

@@ -9,9 +9,11 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from tests.workbench.app.runs import write_run
+from trainer.rundir import RunDir
 from workbench.app.bench import Bench
 from workbench.app.desk import Desk
 from workbench.app.routes import routes
+from workbench.app.view.run import where_it_stands
 
 Wait = Callable[..., None]
 KEY = {"desk": "desk0000"}
@@ -71,6 +73,15 @@ def test_other_runs_are_drawn_into_the_curves_as_far_as_they_can_be_told_apart(
     assert not client.get("/rw/train-run", params={**asked, "seen": found["seen"]}).json()["same"]
     many = ",".join(f"run-{number}" for number in range(6))
     assert client.get("/rw/train-run", params={**asked, "beside": many}).status_code == 400
+
+
+def test_a_running_run_stands_at_the_last_step_it_told(project: Path) -> None:
+    run = RunDir(write_run(project, status="running", step=0, steps=4))
+    with run.metrics_path.open("a") as file:
+        file.write('{"step": 5, "rew')
+    with run.locked():
+        assert where_it_stands(run)["done"] == 4
+    assert where_it_stands(run)["done"] == 0
 
 
 @pytest.mark.parametrize("name", ["nothing", "../..", "", ".hidden"])

@@ -125,7 +125,8 @@
           ['What changes', 'Which completions are paid otherwise, and how the mean of every reward moves.'],
           ['What is taught', 'Whose advantage changes its sign or its rank: there the policy would be taught something else.'],
           ['Which line', 'The changed code beside it, and for a row the partial credit by both sides.']],
-        el('button', { type: 'button', class: 'rw-button rw-primary', onclick: run }, `Compare ${view.unsaved ? 'the saved file with the editor' : 'what is chosen above'}`)));
+        chosen('old') === chosen('new') ? el('button', { type: 'button', class: 'rw-button rw-primary', onclick: () => RW.showPage('write') }, 'Change something in the editor')
+          : el('button', { type: 'button', class: 'rw-button rw-primary', onclick: run }, 'Compare what is chosen above')));
       return;
     }
     if (place.dataset.number === String(found.number)) return;

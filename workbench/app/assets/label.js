@@ -68,7 +68,10 @@
   const draw = () => {
     const place = $('rw-label-place');
     const next = found.next[0];
-    place.replaceChildren(next ? row(next) : RW.nothing('Every completion has a label', 'There is nothing left to ask. The checks can use all of them.', RW.button('To the checks', () => RW.showPage('check'))));
+    place.replaceChildren(next ? row(next) : RW.designed('Every completion has a label', `${plural(found.labelled, 'row')}; there is nothing left to ask of these.`, [
+      ['The checks', 'They ask whether right completions are paid more than wrong ones, with all of these labels.'],
+      ['More rows', 'Open other completions from the bar, or send a step of a run to Write: its rows are asked for here.']],
+    el('button', { type: 'button', class: 'rw-button rw-primary', onclick: () => RW.showPage('check') }, 'To the checks')));
     if (next) place.append(labels());
     $('rw-label-side').replaceChildren(separation());
     $('rw-label-left').textContent = `${plural(found.left, 'row')} left`;

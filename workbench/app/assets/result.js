@@ -134,7 +134,7 @@
   };
   const away = () => [
     el('dl', { class: 'rw-away' },
-      ...Object.entries(NAMES).map(([what, [title, file]]) => el('div', {}, el('dt', {}, title), el('dd', {}, found.files.includes(what) ? [what === 'report' ? el('a', { class: 'rw-link', id: 'rw-report-show', href: address(what, { show: 1 }), target: '_blank', rel: 'noopener' }, 'Show') : null, el('a', { class: 'rw-link', href: address(what), download: `${chosen}-${file}`, 'data-file': what }, `Download ${file}`)] : el('span', { class: 'rw-none' }, { card: 'comes with the merge', comparison: 'comes with the comparison', proof: 'comes with the merge', report: `no ${file} in the run\u2019s folder` }[what])))),
+      ...Object.entries(NAMES).map(([what, [title, file]]) => el('div', {}, el('dt', {}, title), el('dd', {}, found.files.includes(what) ? [what === 'report' ? el('a', { class: 'rw-link', id: 'rw-report-show', href: address(what, { show: 1 }), target: '_blank', rel: 'noopener' }, 'Show') : null, el('a', { class: 'rw-link', href: address(what), download: `${chosen}-${file}`, 'data-file': what }, `Download ${file}`)] : el('span', { class: 'rw-none' }, { card: 'is written when training ends', comparison: 'comes with the comparison', proof: 'comes with the merge', report: 'is written when training ends' }[what])))),
       el('div', {}, el('dt', {}, 'Merged model'), el('dd', {}, found.merged ? [el('code', { class: 'rw-path', id: 'rw-merged-path' }, found.merged), RW.button('Copy', (event) => copy(event.target, found.merged), { id: 'rw-copy-path' })] : el('span', { class: 'rw-none' }, 'not merged yet'))))];
 
   // The card's own Markdown: headings, tables, lists, bold and code; anything else stays the text it is.
@@ -174,7 +174,7 @@
       el('header', { class: 'rw-heading' }, el('div', {}, el('h3', {}, chosen), el('p', { id: 'rw-result-about' })), el('span', { class: 'rw-gap' }), el('button', { type: 'button', class: 'rw-button', onclick: () => { RW.showPage('train'); RW.showRun(chosen); } }, 'Its curves and completions')),
       panel('rw-part-merge', '1  Merge and proof', STEPS[0][2], el('button', { type: 'button', class: 'rw-button', id: 'rw-merge', onclick: start('merge') }, 'Merge')),
       panel('rw-part-compare', '2  Beside its base', STEPS[1][2], el('button', { type: 'button', class: 'rw-button', id: 'rw-compare-base', onclick: start('compare') }, 'Compare')),
-      panel('rw-part-ask', '3  Ask both', 'Base and merged model answer the same prompt, from the same random numbers.'),
+      panel('rw-part-ask', '3  Ask both', 'Base and merged model answer the same prompt from the same random numbers; the run\u2019s rewards score it.'),
       panel('rw-part-card', '4  Model card and files', null));
     const ask = $('rw-part-ask');
     ask.querySelector('.rw-result-body').before(asking());
@@ -189,7 +189,7 @@
     put('rw-part-merge', [merge, found.proof, found.merged], proof);
     put('rw-part-compare', [compare, found.comparison], comparison);
     put('rw-part-ask', [sample, found.answers], answers);
-    put('rw-part-card', [found.files, found.merged, found.card], () => [...away(), found.card === null ? el('p', { class: 'rw-hint' }, 'The model card is written by the merge, from what the run\u2019s folder holds and nothing else.') : el('article', { class: 'rw-card-text', id: 'rw-card', 'aria-label': 'Model card' }, ...card(found.card))]);
+    put('rw-part-card', [found.files, found.merged, found.card], () => [...away(), found.card === null ? el('p', { class: 'rw-hint' }, 'There is no model card in the run\u2019s folder; merging writes it anew.') : el('article', { class: 'rw-card-text', id: 'rw-card', 'aria-label': 'Model card' }, ...card(found.card))]);
     const none = view.missing ? `needs ${view.missing}, which is not installed` : null;
     const button = (id, label, off, first) => { const it = $(id); it.textContent = label; it.disabled = off || Boolean(none); it.title = none ?? ''; it.classList.toggle('rw-primary', first); };
     button('rw-merge', found.merged ? 'Merge anew' : 'Merge', merge.running, !found.merged);

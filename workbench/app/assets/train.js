@@ -189,7 +189,11 @@
       if (again) { again.focus(); if (caret !== undefined && caret !== null) again.setSelectionRange?.(caret, caret); }
     }
     if (!chosen && view.runs.length) choose(view.runs[0].name);
-    if (!chosen) $('rw-the-run').replaceChildren(RW.nothing('No run yet', 'GRPO starts from a sealed set in a process of its own and goes on when this page or the server is closed. Look first: it tells what data, memory and signal allow.'));
+    if (!chosen) $('rw-the-run').replaceChildren(RW.designed('No run yet', 'GRPO starts from a sealed set in a process of its own and goes on when this page or the server is closed.', [
+      ['Look first', 'What data, memory and signal allow, before an hour is spent; nothing is trained.'],
+      ['Start', 'Curves come with the first step; what goes wrong is told by name, with what it means and what to do.'],
+      ['Read', 'The completions of every step, those first that are paid most for what nothing vouches for.'],
+      ['Result', 'Merged with proof, beside its base, asked and taken away.']], RW.button('Look first', () => $('rw-preflight').click())));
     if (view.preflight.running) { clearTimeout(timer); timer = setTimeout(tick, TICK); }
   };
 

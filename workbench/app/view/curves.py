@@ -12,7 +12,7 @@ from workbench.reports import svg
 POINTS = 240
 """Points of a line at most: the lowest and highest of each stretch, so that no spike is lost."""
 
-WIDTH, HEIGHT, LEFT, BASE = 520.0, 170.0, 44.0, 132.0
+WIDTH, HEIGHT, LEFT, BASE = 520.0, 170.0, 54.0, 132.0
 MOST_RUNS = 6
 DASHES = ("none", "7 3", "2 3", "9 3 2 3", "4 2", "1 2")
 Point = tuple[float, float]
@@ -76,8 +76,10 @@ def _overlaid(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[dict[str,
             series = [(run, series_of(lines, metric)) for run, lines in runs.items()]
             if not any(points for _, points in series):
                 continue
-            own = f"{title}: {_short(metric)}" if key == "rewards" else title
-            said = "mean total of the completions" if key == "reward" else about
+            own = f"Reward {_short(metric)}" if key == "rewards" else title
+            said = (
+                "mean total of the completions" if key == "reward" else "mean" if key == "rewards" else about
+            )
             now = " · ".join(svg.short(points[-1][1]) if points else "–" for _, points in series)
             marks = [run_mark(number) for number in range(len(series))]
             charts.append(

@@ -12,6 +12,7 @@ from typing import Any
 from workbench.app.view.numbers import cell
 from workbench.distributions import Distributions
 from workbench.reports import score_html
+from workbench.reports.score_text import percent
 from workbench.scoring import ScoreTable
 
 DOTS = 250
@@ -60,7 +61,7 @@ def _margin(found: Distributions) -> list[list[Any]]:
 
 
 def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.0%}" if whole else "–"
+    return percent(part / whole) if whole else "–"
 
 
 def _number(value: float) -> Any:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trainer.rundir import DONE, FAILED, PENDING, STOPPED, RunDir
 
 MAX_DIAGNOSES = 60
+LAST_BYTES = 16_384
 HELP = {
     "model": "A folder, a .gguf file or a hub name; toy is taught in seconds and shows the path",
     "preset": "Where the settings start: cpu, small-gpu or large-gpu",
@@ -43,7 +45,7 @@ def where_it_stands(run: RunDir) -> dict[str, Any]:
         "status": status,
         "stage": f"{stage.name or index + 1} ({index + 1} of {len(stages)})" if len(stages) > 1 else None,
         "steps": sum(one.step if one.status == DONE else one.max_steps for one in stages),
-        "done": run.offset(index) + stage.step,
+        "done": max(run.offset(index) + stage.step, _last_step(run) if live else 0),
         "reason": stage.reason,
         "model": str(manifest.get("train", {}).get("model", "")),
         "sealed": run.seal_path.exists(),
@@ -51,6 +53,23 @@ def where_it_stands(run: RunDir) -> dict[str, Any]:
         "completions": run.completions.is_dir() and any(run.completions.glob("*.parquet")),
         "trained": run.adapter.is_dir() or run.full_model.is_dir(),
     }
+
+
+def _last_step(run: RunDir) -> int:
+    """The step of the last whole line of metrics.jsonl, 0 before the first; a stage's own count comes only later."""
+    try:
+        with run.metrics_path.open("rb") as file:
+            file.seek(0, os.SEEK_END)
+            file.seek(max(0, file.tell() - LAST_BYTES))
+            lines = file.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return 0
+    for line in reversed(lines):
+        try:
+            return int(json.loads(line)["step"])
+        except (ValueError, KeyError, TypeError):
+            continue  # cut at either end
+    return 0
 
 
 def diagnoses_view(diagnoses: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -100,5 +119,7 @@ def _flat(table: Mapping[str, Any], before: str = "") -> list[list[str]]:
         if isinstance(value, Mapping):
             found += _flat(value, f"{before}{name}.")
         else:
-            found.append([f"{before}{name}", value if isinstance(value, str) else json.dumps(value, default=str)])
+            found.append(
+                [f"{before}{name}", value if isinstance(value, str) else json.dumps(value, default=str)]
+            )
     return found

@@ -15,6 +15,7 @@ READY = {
     "compare": "text=Nothing compared yet",
     "label": "#rw-label-place[data-row]",
     "train": "#rw-train-start",
+    "result": "text=No run has finished yet",
 }
 
 

@@ -14,6 +14,7 @@ READY = {
     "compare": "text=Nothing compared yet",
     "label": "#rw-label-place[data-row]",
     "train": "#rw-train-start",
+    "result": "text=No run has finished yet",
 }
 NAMELESS = """[...document.querySelectorAll('#rw-pages :is(button,input,select,textarea,progress,[role=button])')]
     .filter((node) => node.checkVisibility())

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.workbench.app.runs import write_run
+from tests.workbench.app.runs import write_run, write_step
 
 pytestmark = pytest.mark.browser
 PATIENCE_MS = 300_000
@@ -40,6 +40,36 @@ def test_a_run_is_read_and_settings_are_judged_while_they_are_typed(
     page.wait_for_selector("#rw-set-why", state="hidden")
 
 
+def test_completions_are_read_step_by_step_suspects_first_and_opened_in_write(
+    no_runs: Any, open_page: Any, as_bench: Any, serious: Any
+) -> None:
+    run = write_run(no_runs.project, "first")
+    write_run(no_runs.project, "second", steps=3)
+    write_step(run, 1, ["a", "b"], [0.0, 1.0], [0.0, 1.0])
+    texts = ["Sure! 9", "Sure! 8", "Sure! 7", "<answer>2</answer>", "no <img src=x> idea"]
+    write_step(run, 2, texts, [0.75, 0.75, 0.75, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0, 0.0])
+    page = as_bench(open_page(no_runs)).page
+    page.click("#rw-tab-train")
+    page.click("[data-run=first]")
+    page.wait_for_selector("#rw-record-rows[data-step='2']")
+    assert page.locator("#rw-record-rows tbody tr").first.inner_text().split("\t")[1] == "Sure! 9"
+    assert "sure !" in page.inner_text("#rw-record-words")
+    page.click("#rw-record-rows tr[data-row='3']")
+    page.wait_for_selector("#rw-record-detail[data-explained='3'] mark")
+    assert page.locator("#rw-record-detail mark").all_inner_texts() == ["<answer>", "2", "</answer>"]
+    page.fill("#rw-record-step", "0")
+    page.wait_for_selector("#rw-record-rows[data-step='1'] tr[data-row='1']")
+    page.click("[aria-label='Next step']")
+    page.wait_for_selector("#rw-record-rows[data-step='2']")
+    page.check("[data-overlay=second]")
+    page.wait_for_selector("#rw-the-run .rw-legend >> text=second")
+    assert page.locator("[data-chart=reward] polyline").count() == 2
+    assert serious(page) == []
+    page.click("#rw-record-open")
+    page.wait_for_function("() => RW.state.status === 'scored' && RW.state.shown.rows === 5")
+    assert page.is_visible("#rw-main")
+
+
 @pytest.mark.slow
 def test_a_toy_model_is_trained_and_its_completions_opened(
     no_runs: Any, open_page: Any, as_bench: Any
@@ -55,7 +85,7 @@ def test_a_toy_model_is_trained_and_its_completions_opened(
     page.check("#rw-unsealed")
     page.click("#rw-train-start")
     page.wait_for_selector("#rw-the-run[data-status=done]", timeout=PATIENCE_MS)
-    page.click("#rw-train-open")
+    page.click("#rw-record-open-all")
     page.wait_for_function(
         "() => RW.state.project.samples[0] === 'completions' && RW.state.status === 'scored'"
     )

@@ -42,7 +42,7 @@ def test_several_runs_are_a_line_each_in_charts_of_one_metric_and_names_are_esca
     other = [{"step": 9, name: 0.1, "reward": 1.0}, {"step": 10, name: 0.2}]
     found = curves([{"step": 1, name: 0.5}, {"step": 2, name: 0.7}], {"b": other, "<b>": []}, "a")
     assert [chart["key"] for chart in found] == ["reward", "rewards:<img>"]
-    assert "<img>" not in found[1]["svg"] + found[1]["title"].replace("Each reward: <img>", "")
+    assert "<img>" not in found[1]["svg"] + found[1]["about"]
     assert (found[1]["svg"].count("<polyline"), found[1]["now"]) == (2, "0.7 · 0.2 · –")
     assert found[0]["svg"].count("<circle") == 1  # a lone point has no line to be seen by
 

@@ -44,3 +44,11 @@ def test_the_page_does_not_grow_with_the_rows() -> None:
         return len(json.dumps(distributions_view(made, distributions(made))))
 
     assert size(20_000) < 1.2 * size(2_000) + 2_000
+
+
+def test_a_bar_that_is_there_is_not_said_to_be_nothing() -> None:
+    rare = [0.0] * 400 + [1.0]
+    made = table({"a": rare}, [f"g{row // 4}" for row in range(401)])
+    card = distributions_view(made, distributions(made))["cards"][0]
+    assert "&lt;1%" in card
+    assert ">0%<" not in card
