@@ -10,12 +10,14 @@ from rewards.errors import ShortfallError
 from rewards.running import Crew
 from trainer.backends.transformers import Policy
 from trainer.completions import ScoredBatch
+from trainer.curriculum import Curriculum, as_dataset
 from trainer.data import order, to_dataset
 from trainer.job import Job
 from trainer.journal import Progress
 from trainer.ranks import ALONE, Ranks
 from trainer.rewarding import Scoring, bind
 from trainer.settings import build_config
+from trainer.tools import load_factory, load_tools
 
 
 def crew_of(job: Job) -> Crew:
@@ -60,16 +62,35 @@ def scoring_of(
     )
 
 
+def order_seed(job: Job, index: int) -> int:
+    """What decides the order of a stage's prompts: a later stage sees them in another one."""
+    return job.settings.seed + index
+
+
 def build_trainer(
-    folder: Path, job: Job, policy: Policy, scoring: Scoring, callbacks: list[Any], *, index: int = 0
+    folder: Path,
+    job: Job,
+    policy: Policy,
+    scoring: Scoring,
+    callbacks: list[Any],
+    *,
+    index: int = 0,
+    curriculum: Curriculum | None = None,
 ) -> Any:
-    """TRL's GRPOTrainer of a job, writing its checkpoints to `folder`; `index` is the stage's."""
+    """TRL's GRPOTrainer of a job, writing its checkpoints to `folder`; `index` is the stage's.
+
+    Where there is a `curriculum`, it chooses the rows.
+    """
     from transformers import PrinterCallback
     from trl import GRPOTrainer
 
     own = job.settings.own
-    seed = job.settings.seed + index  # a later stage sees the prompts in another order
-    indices = order(len(job.data.train), job.plan.prompts_needed, seed=seed, shuffle=own.shuffle)
+    seed = order_seed(job, index)
+    if curriculum is not None:
+        dataset = as_dataset(to_dataset(job.data.train), job.plan.prompts_needed, curriculum)
+    else:
+        indices = order(len(job.data.train), job.plan.prompts_needed, seed=seed, shuffle=own.shuffle)
+        dataset = to_dataset(job.data.train, indices)
     evaluates = str(job.settings.trl.get("eval_strategy", "no")) != "no"
     config = build_config(
         job.settings,
@@ -86,11 +107,13 @@ def build_trainer(
         model=policy.model,
         reward_funcs=scoring.functions(),
         args=config,
-        train_dataset=to_dataset(job.data.train, indices),
+        train_dataset=dataset,
         eval_dataset=to_dataset(job.data.holdout) if evaluates and job.data.holdout else None,
         processing_class=policy.tokenizer,
         peft_config=policy.peft_config,
         callbacks=callbacks,
+        tools=load_tools(own) or None,
+        environment_factory=load_factory(own),
     )
     trainer.remove_callback(PrinterCallback)
     scoring.is_training = lambda: bool(trainer.model.training)

@@ -128,7 +128,7 @@ def to_table(batch: ScoredBatch) -> pa.Table:
     table: dict[str, Any] = {
         "step": pa.array([batch.step] * rows, pa.int64()),
         "prompt": _array(batch.prompts),
-        "completion": _array(batch.completions),
+        "completion": _array([_plain_calls(completion) for completion in batch.completions]),
     }
     for index, name in enumerate(batch.names):
         table[name] = pa.array(batch.scores[:, index], from_pandas=True)
@@ -147,6 +147,25 @@ def to_table(batch: ScoredBatch) -> pa.Table:
         if name not in table and len(values) == rows:
             table[name] = _array(list(values))
     return pa.table(table)
+
+
+def _plain_calls(completion: Any) -> Any:
+    """A chat completion whose tool calls have their arguments as JSON text: every tool has arguments of its own."""
+    if not isinstance(completion, list) or not any(message.get("tool_calls") for message in completion):
+        return completion
+    return [
+        {**message, "tool_calls": [_plain_call(call) for call in message["tool_calls"]]}
+        if message.get("tool_calls")
+        else message
+        for message in completion
+    ]
+
+
+def _plain_call(call: Any) -> Any:
+    function = call.get("function") or {}
+    arguments = function.get("arguments")
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, default=str, ensure_ascii=False)
+    return {**call, "function": {**function, "arguments": text}}
 
 
 def _credit_type() -> Any:

@@ -21,6 +21,7 @@ from trainer.environment import find_device
 from trainer.plan import Batching, Plan, batching, plan_run
 from trainer.ranks import launched
 from trainer.settings import Settings, check_with_trl, parse_sets, resolve
+from trainer.tools import seen_from
 
 MAIN_STAGE = "main"
 
@@ -109,6 +110,7 @@ def prepare_jobs(request: Request) -> tuple[Job, ...]:
         )
         for stage in stages
     ]
+    settings = [one.model_copy(update={"own": seen_from(one.own, description.root)}) for one in settings]
     data = load_data(data_settings, description.root, seed=settings[0].seed)
     return tuple(
         make_job(manifest, description, one, data_settings, data, stage)
@@ -138,7 +140,8 @@ def make_job(
     """Put the parts together: required columns checked, rows chosen, sizes and plan computed."""
     names = tuple(stage.rewards) or tuple(description.names)
     used = description.only(list(names))
-    used.require_columns(dict.fromkeys(data.columns))
+    made = ["environments"] if settings.own.environment_factory else []
+    used.require_columns(dict.fromkeys([*data.columns, *made]))
     check_adaptive(used)
     data = rows_of(stage, data)
     sizes = batching(settings.trl, launched())

@@ -28,6 +28,7 @@ from rewards.manifest import RewardEntry
 from trainer.completions import RESERVED, ScoredBatch
 from trainer.gathering import gather_parts
 from trainer.ranks import ALONE, Ranks
+from trainer.tools import plain_environments
 
 if TYPE_CHECKING:
     import numpy as np
@@ -241,6 +242,8 @@ class Scoring:
         state = keywords.pop("trainer_state")
         log_extra, log_metric = keywords.pop("log_extra"), keywords.pop("log_metric")
         completions = keywords.pop("completions")
+        if "environments" in keywords:
+            keywords["environments"] = plain_environments(keywords["environments"])
         step = self._offset + int(state.global_step) + (1 if training else 0)
         first = self.ranks.rank * len(completions)
         batch = Batch(

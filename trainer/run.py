@@ -39,8 +39,16 @@ from trainer.rundir import (
     latest_run,
     strict_json,
 )
-from trainer.runfiles import RunFacts, create_run, data_fingerprint, read_facts, settings_of
+from trainer.runfiles import (
+    RunFacts,
+    create_run,
+    data_fingerprint,
+    read_facts,
+    settings_of,
+    tools_fingerprint,
+)
 from trainer.stage_run import StageOutcome, run_stage
+from trainer.tools import require_tools
 
 TINY = 5_000_000  # parameters below which a second thread only gets in the way
 NOT_IN_A_MODEL = (
@@ -116,6 +124,11 @@ def _resume(request: Request) -> Outcome:
                 f"the training data changed since the run started ({jobs[0].data.source}); a run goes on only with "
                 "the same"
             )
+        if tools_fingerprint(jobs) != facts.tools_fingerprint:
+            raise UsageError(
+                "the files of tools or environment_factory changed since the run started; a run goes on only with the "
+                "same"
+            )
         ranks.from_main(lambda: _go_back(run))
         return _go(run, jobs, facts, tokenizer, ranks)
 
@@ -178,6 +191,8 @@ def _fit(jobs: Sequence[Job], ranks: Ranks) -> tuple[Path, Any, tuple[Job, ...]]
     ranks.from_main(lambda: find().path)  # what has to be fetched or built is so once
     model = find().path
     tokenizer = policy_tokenizer_of(model)
+    for job in jobs:
+        require_tools(job.settings.own, tokenizer, job.settings.model)
     fitted = [
         replan(job, fit_to_model(job.data, tokenizer, job.settings.own.max_prompt_length)) for job in jobs
     ]

@@ -8,6 +8,7 @@
     checkpoints/       checkpoint-N; with several stages 1-NAME/checkpoint-N, counted from the stage's own start
     stages.json        what has been done
     diagnoses.jsonl    what the monitor told, a line each
+    curriculum.jsonl   which dead prompts were passed over and tried again (skip_dead)
     evaluations.jsonl  every reward on held-out prompts, paired with the untrained model
     samples/           a few completions of every so many steps, with scores, credits and advantages
     holdout.jsonl      the held-out rows, which the run never trained on
@@ -175,6 +176,11 @@ class RunDir:
         return self.path / "evaluations.jsonl"
 
     @property
+    def curriculum_path(self) -> Path:
+        """curriculum.jsonl"""
+        return self.path / "curriculum.jsonl"
+
+    @property
     def samples(self) -> Path:
         """samples/"""
         return self.path / "samples"
@@ -242,7 +248,7 @@ class RunDir:
     def drop_records(self, step: int) -> int:
         """The same for the records alone: metrics, diagnoses, evaluations, completions, samples."""
         lines = list(read_lines(self.metrics_path))
-        for path in (self.metrics_path, self.diagnoses_path, self.evaluations_path):
+        for path in (self.metrics_path, self.diagnoses_path, self.evaluations_path, self.curriculum_path):
             if path.exists():
                 _write_lines(path, [line for line in read_lines(path) if line["step"] <= step])
         for file in [*self.completions.glob("*.parquet"), *self.samples.glob("*.jsonl")]:

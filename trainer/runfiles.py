@@ -22,6 +22,7 @@ from typing import Any
 import tomlkit
 
 from rewards.errors import UsageError
+from trainer import tools
 from trainer.environment import describe_environment
 from trainer.job import Job, Request
 from trainer.loading import fingerprint_weights
@@ -41,7 +42,7 @@ class RunFacts:
 
     `fingerprint` is the reward set's, `data_fingerprint` that of all rows and their split; `sealed` says whether the
     set was sealed as it is, `unsealed_because` why it was not (the run was then started with --allow-unsealed).
-    `processes`: how many trained together.
+    `processes`: how many trained together; `tools_fingerprint`: of the files of tools and environment.
     """
 
     target: str
@@ -63,6 +64,7 @@ class RunFacts:
     created: str
     command: str
     processes: int = 1
+    tools_fingerprint: str = ""
 
     @classmethod
     def of(cls, jobs: Sequence[Job], request: Request, *, model: Path, threads: int) -> RunFacts:
@@ -90,6 +92,7 @@ class RunFacts:
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             command=shlex.join(["python", "-P", "-m", "trainer", *sys.argv[1:]]),
             processes=launched(),
+            tools_fingerprint=tools_fingerprint(jobs),
         )
 
 
@@ -98,6 +101,11 @@ def data_fingerprint(jobs: Sequence[Job]) -> str:
     if len(jobs) == 1:
         return jobs[0].data.fingerprint
     return hashlib.sha256("".join(job.data.fingerprint for job in jobs).encode()).hexdigest()[:32]
+
+
+def tools_fingerprint(jobs: Sequence[Job]) -> str:
+    """32 hex digits over the tools of every stage; "" where there are none."""
+    return "".join(dict.fromkeys(tools.fingerprint(job.settings.own) for job in jobs))
 
 
 def read_facts(run: RunDir) -> RunFacts:

@@ -111,6 +111,10 @@ class Own(BaseModel):
     `kl_every`: steps between measurements of the distance from the starting model where beta is 0 (0: never).
     `samples_every`: steps between samples put aside (0: none). `held_out_every`: steps between evaluations on
     `held_out_prompts` held-out prompts (0: none).
+    `skip_dead`: a prompt without an advantage at its last so many visits is passed over (0: none is), and tried
+    again after `retry_dead` steps.
+    `tools`: functions the model may call, `FILE::NAME`; `environment_factory`: what makes the environment of a
+    completion, likewise; both as in GRPOTrainer.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -130,8 +134,12 @@ class Own(BaseModel):
     samples_every: int = Field(50, ge=0)
     held_out_every: int = Field(0, ge=0)
     held_out_prompts: int = Field(16, ge=1)
+    skip_dead: int = Field(0, ge=0)
+    retry_dead: int = Field(100, ge=1)
+    tools: tuple[str, ...] = ()
+    environment_factory: str | None = None
 
-    @field_validator("halt", mode="before")
+    @field_validator("halt", "tools", mode="before")
     @classmethod
     def _listed(cls, value: Any) -> Any:
         return (value,) if isinstance(value, str) else value
@@ -266,6 +274,11 @@ def resolve(
     gpu = device == "cuda" and not _on_cpu(merged, device, preset.name)
     own = fit_backend(own, merged, gpu=gpu, lora=lora is not None, notes=notes)
     trl = _for_device(merged, device, preset.name, notes)
+    if own.skip_dead and trl.get("dataloader_num_workers"):
+        raise UsageError(
+            "skip_dead chooses prompts by what was scored, which a loader's own process does not see; leave "
+            "dataloader_num_workers at 0"
+        )
     if processes > 1:
         # every trained weight is used at every step; looking for others costs a walk over the graph
         trl.setdefault("ddp_find_unused_parameters", False)

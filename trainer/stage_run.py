@@ -9,10 +9,11 @@ from typing import Any
 
 from rewards.errors import ShortfallError
 from rewards.running import Crew
-from trainer.assembly import build_trainer, crew_of, scoring_of
+from trainer.assembly import build_trainer, crew_of, order_seed, scoring_of
 from trainer.backends.transformers import load_policy
 from trainer.callback import Weights, as_callback
 from trainer.completions import Recorder, ScoredBatch
+from trainer.curriculum import Curriculum
 from trainer.diagnoses import out_of_memory
 from trainer.distance import Distance
 from trainer.environment import use_threads
@@ -102,8 +103,11 @@ class _Stage:
         self.weights = _Weights(self.scoring)
         self.monitor = self._monitor()
         self.ending = ending
+        self.curriculum = self._curriculum()
         self.listeners = self._listeners() if ranks.is_main else []
-        self.scoring.audience.extend(self.listeners)
+        everywhere = [self.curriculum] if self.curriculum is not None else []
+        self.listeners += [one for one in everywhere if ranks.is_main]
+        self.scoring.audience.extend(self.listeners if ranks.is_main else everywhere)
         self.journal = Journal(
             run,
             total=job.plan.max_steps,
@@ -132,11 +136,12 @@ class _Stage:
             self.scoring,
             [self.callback],
             index=self.index,
+            curriculum=self.curriculum,
         )
         self.weights.trainer = trainer
         try:
             if self.checkpoint is not None:
-                restore_states(self.listeners, self.checkpoint)
+                restore_states(self.listeners or [self.curriculum or Listener()], self.checkpoint)
             self.weights.put(self.ranks.share(self.weights.get()))
             if self.ranks.is_main:
                 self.journal.begin()
@@ -213,6 +218,22 @@ class _Stage:
                 )
             )
         return [*listeners, self.ending]
+
+    def _curriculum(self) -> Curriculum | None:
+        job, own = self.job, self.job.settings.own
+        if not own.skip_dead:
+            return None
+        return Curriculum(
+            job.data.train,
+            per_batch=job.sizes.prompts,
+            group=job.sizes.group,
+            seed=order_seed(job, self.index),
+            shuffle=own.shuffle,
+            skip_dead=own.skip_dead,
+            retry_dead=own.retry_dead,
+            path=self.run.curriculum_path if self.ranks.is_main else None,
+            offset=self.offset,
+        )
 
     def _step(self, trainer: Any) -> int:
         return self.offset + int(trainer.state.global_step)
