@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from rewards.errors import RewardWorkbenchError
-from trainer.environment import prepare_process
+from trainer.environment import end_with_command, prepare_process
 from trainer.ranks import SaidByMain, rank_name, speaks
 
 COMMANDS = {
@@ -54,6 +54,7 @@ def build_app() -> typer.Typer:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code. Known errors become one line on standard error."""
     prepare_process()
+    end_with_command()
     try:
         code: Any = build_app()(args=None if arguments is None else list(arguments), standalone_mode=False)
     except RewardWorkbenchError as error:

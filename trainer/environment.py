@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import platform
+import signal
 import sys
 import time
 import warnings
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rewards.errors import MissingExtraError
+from rewards.running.guard import PDEATHSIG, process_control
 
 Device = Literal["cpu", "cuda", "mps"]
 
@@ -42,6 +44,8 @@ PACKAGES = (
     "numpy",
 )
 MOST_THREADS = 8
+COMMAND = "REWARD_WORKBENCH_COMMAND"
+"""Holds the process id of the command that this process belongs to."""
 
 
 def prepare_process() -> None:
@@ -54,6 +58,20 @@ def prepare_process() -> None:
     # Without a launcher a run is one process on one GPU; TRL refuses to start where it sees several.
     if os.environ.get("WORLD_SIZE", "1") in ("", "1"):
         os.environ.setdefault("CUDA_VISIBLE_DEVICES", "0")
+
+
+def end_with_command() -> None:
+    """Where a command line's process started this one, have it asked to stop when that process dies, however it does.
+
+    The run then stops after its step, with a checkpoint, as on SIGTERM. A run that the app started has no such command
+    and goes on. Linux; elsewhere a command that is killed with -9 leaves its trainer behind.
+    """
+    command = os.environ.pop(COMMAND, "")
+    if not command.isdigit():
+        return
+    process_control(PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != int(command):  # it died before the line above
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def quiet_libraries() -> None:

@@ -28,6 +28,7 @@ __all__ = [
     "cache_root",
     "check_model_folder",
     "fingerprint_weights",
+    "foresee_model",
     "load_model",
     "load_tokenizer",
     "resolve_model",
@@ -129,6 +130,26 @@ def resolve_model(
     if _looks_like_a_path(text):
         raise UsageError(f"no such model folder: {text}")
     return ModelSource(text, "hub", _from_hub(text, say))
+
+
+def foresee_model(name: str, root: Path | None = None) -> None:
+    """See that a model is there, or may be on the hub, without making, loading or fetching anything.
+
+    Raises:
+        UsageError: no such file or folder, a folder that is no whole model, or a misspelt name of a packaged one.
+    """
+    if name in ("toy", "smollm2", ""):
+        return
+    found = _existing(name, root)
+    if found is not None and not name.endswith(".gguf"):
+        check_model_folder(found)
+    elif name.endswith(".gguf") and (found is None or not found.is_file()):
+        raise UsageError(f"no such GGUF file: {name}")
+    elif found is None and _looks_like_a_path(name):
+        raise UsageError(f"no such model folder: {name}")
+    near = did_you_mean(name.lower(), ["toy", "smollm2"]) if found is None and "/" not in name else ""
+    if near:
+        raise UsageError(f"there is no model '{name}' here{near}")
 
 
 def check_model_folder(folder: Path) -> None:

@@ -36,6 +36,14 @@ def train(
     ] = False,
 ) -> None:
     """Train a model on a sealed reward set."""
+    from trainer.early import model_beside_resume, refuse_early
+
+    if not resume:
+        refuse_early(target, model=model, sets=set_ or ())
+    elif model:
+        model_beside_resume(target, model=model, run=run)
+        model = None  # it is the run's own
+
     from trainer.job import Request
     from trainer.ranks import speaks
     from trainer.run import describe_outcome

@@ -32,8 +32,11 @@ def train(
     ] = False,
 ) -> None:
     """Train with GRPO from a sealed reward set; an unsealed one is checked first and sealed if it passes."""
+    from trainer.early import refuse_early
     from workbench.cli.trainer_process import run_trainer
 
+    if not resume:
+        refuse_early(target, model=model or None, sets=set_ or ())
     if not allow_unsealed and not resume and not _sealed(target):
         _check_and_seal(target, samples or [])
     arguments = ["train", target]

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from rewards.errors import MissingExtraError
 
 _NEEDS_NOTHING = ("watch",)
+COMMAND = "REWARD_WORKBENCH_COMMAND"
+"""Tells the trainer whose process it is to end with (`trainer.environment.end_with_command`)."""
 SENT_BY_A_PROCESS = 0
 """`si_code` of a signal that came by kill(2), and not from the terminal (SI_USER)."""
 
@@ -27,7 +29,7 @@ def run_trainer(arguments: Sequence[str]) -> int:
             if importlib.util.find_spec(package) is None:
                 raise MissingExtraError(package, "train", f"reward-workbench {arguments[0]}")
     command = [sys.executable, "-P", "-m", "trainer", *arguments]
-    process = subprocess.Popen(command)
+    process = subprocess.Popen(command, env={**os.environ, COMMAND: str(os.getpid())})
     previous = signal.signal(signal.SIGTERM, lambda *_: process.send_signal(signal.SIGTERM))
     try:
         code = wait_for(process)
@@ -67,7 +69,9 @@ def _ended_by(number: int, arguments: Sequence[str]) -> int:
     name = signal.Signals(number).name
     hint = " (is there enough memory?)" if number == signal.SIGKILL else ""
     again = (
-        "; the same command with --resume goes on from the last checkpoint" if arguments[0] == "train" else ""
+        "; the same command with --resume goes on from its last checkpoint, or from the start where it had none"
+        if arguments[0] == "train"
+        else ""
     )
     sys.stderr.write(f"error: {arguments[0]} was ended by {name} from outside{hint}{again}\n")
     return 128 + number

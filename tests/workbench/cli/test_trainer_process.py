@@ -38,9 +38,33 @@ def test_a_trainer_killed_from_outside_is_told(
 ) -> None:
     real = subprocess.Popen
     dies = [sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"]
-    monkeypatch.setattr(subprocess, "Popen", lambda command: real(dies))
+    monkeypatch.setattr(subprocess, "Popen", lambda command, **_: real(dies))
     assert trainer_process.run_trainer(["train", "x"]) == 137
     assert capfd.readouterr().err == (
         "error: train was ended by SIGKILL from outside (is there enough memory?); "
-        "the same command with --resume goes on from the last checkpoint\n"
+        "the same command with --resume goes on from its last checkpoint, or from the start where it had none\n"
     )
+
+
+COMMAND_WITH_TRAINER = (
+    "import subprocess, sys\n"
+    "from workbench.cli import trainer_process\n"
+    "child = 'from trainer.environment import end_with_command; import signal\\n'\n"
+    "child += 'end_with_command(); print(1, flush=True); signal.pause()'\n"
+    "real = subprocess.Popen\n"
+    "subprocess.Popen = lambda command, **options: real([sys.executable, '-P', '-c', child], **options)\n"
+    "trainer_process.run_trainer(['train', 'x'])\n"
+)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux tells a process of the death of its parent")
+def test_a_trainer_ends_with_its_command_however_that_ends() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-P", "-c", COMMAND_WITH_TRAINER], stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"1\n"
+        process.kill()
+        assert (
+            process.stdout.read() == b""
+        )  # comes back once the trainer, which holds the other end, has ended too
