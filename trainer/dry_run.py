@@ -1,11 +1,13 @@
 """`dry-run`: generate in groups and score, without an update. What the first step of a run would see.
 
 The result is a samples file: each line a completion with its prompt, its data columns, its group, and what it scored.
+Where there are several stages each has its own rows, rewards and weights, all on the untrained model, and lines name
+their stage; completions of a prompt that stages share, sampled alike, are made once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ from trainer.completions import ScoredBatch, write_batch
 from trainer.data import Row, fit_to_model, iter_prompts
 from trainer.environment import choose_threads, quiet_libraries, use_threads
 from trainer.generation import Completion, Sampling, complete
-from trainer.job import Job, Request, prepare_job
+from trainer.job import Job, Request, prepare_jobs
 from trainer.journal import say
 from trainer.models import resolve_model
 from trainer.rewarding import Scoring, bind
@@ -30,17 +32,23 @@ from trainer.rundir import strict_json, write_whole
 
 @dataclass(frozen=True)
 class DryRun:
-    """What was generated: the scored rows, whether each completion ended by itself, and the file they are in."""
+    """What was generated: the scored rows, whether each completion ended by itself, and the file they are in.
+
+    `stage` is "" where the training has one only.
+    """
 
     scored: ScoredBatch
     ended: list[bool]
     lengths: list[int]
     weights: list[float]
     file: Path
+    stage: str = ""
 
 
-def dry_run(request: Request, *, prompts: int, out: Path) -> DryRun:
+def dry_run(request: Request, *, prompts: int, out: Path) -> list[DryRun]:
     """Generate `num_generations` completions for each of `prompts` training prompts, score them, write `out`.
+
+    Returns one result for each stage.
 
     Raises:
         UsageError: `prompts` is below 1, or `out` cannot be written.
@@ -50,30 +58,63 @@ def dry_run(request: Request, *, prompts: int, out: Path) -> DryRun:
     if not out.absolute().parent.is_dir():
         raise UsageError(f"--out {out}: there is no folder {out.absolute().parent}")
     quiet_libraries()
-    job = prepare_job(request)
-    folder = resolve_model(job.settings.model, root=job.root, say=say).path
+    jobs = prepare_jobs(request)
+    first = jobs[0]
+    folder = resolve_model(first.settings.model, root=first.root, say=say).path
     tokenizer = policy_tokenizer_of(folder)
-    data = fit_to_model(job.data, tokenizer, job.settings.own.max_prompt_length)
-    rows = list(iter_prompts(data.train, prompts))
-    use_threads(choose_threads(job.settings.own.threads, tiny=False))
-    say(f"loading {job.settings.model}; {len(rows)} prompts x {job.sizes.group} completions")
-    policy = load_policy(folder, job.settings, tokenizer)
-    if job.settings.device == "cuda":
+    use_threads(choose_threads(first.settings.own.threads, tiny=False))
+    say(f"loading {first.settings.model}; {prompts} prompts x {first.sizes.group} completions")
+    policy = load_policy(folder, first.settings, tokenizer)
+    if first.settings.device == "cuda":
         policy.model.to("cuda")
-    replies = complete(
-        policy.model,
-        tokenizer,
-        [row["prompt"] for row in rows],
-        samples=job.sizes.group,
-        sampling=sampling_of(job),
-        rows=max(job.sizes.rows, job.sizes.group),
-        progress=_progress(),
-    )
-    scored = score_replies(job, rows, replies)
-    flat = [one for group in replies for one in group]
-    write_samples(out, scored, list(data.columns))
-    weights = [job.description.reward(name).entry.weight for name in job.rewards]
-    return DryRun(scored, [one.ended for one in flat], [len(one.ids) for one in flat], weights, out)
+    generate = _Generation(policy.model, tokenizer)
+    results = []
+    for job in jobs:
+        data = fit_to_model(job.data, tokenizer, job.settings.own.max_prompt_length)
+        rows = list(iter_prompts(data.train, prompts))
+        replies = generate.replies(job, rows)
+        flat = [one for group in replies for one in group]
+        results.append(
+            DryRun(
+                score_replies(job, rows, replies),
+                [one.ended for one in flat],
+                [len(one.ids) for one in flat],
+                weights_of(job),
+                out,
+                job.stage if len(jobs) > 1 else "",
+            )
+        )
+    write_samples(out, [(one.stage, one.scored) for one in results], list(first.data.columns))
+    return results
+
+
+def weights_of(job: Job) -> list[float]:
+    """The weights of a job's rewards, those of its stage before the set's."""
+    return [job.weights.get(name, job.description.reward(name).entry.weight) for name in job.rewards]
+
+
+class _Generation:
+    """Completions of the untrained model, kept for stages that ask for the same again."""
+
+    def __init__(self, model: Any, tokenizer: Any) -> None:
+        self._model, self._tokenizer = model, tokenizer
+        self._known: dict[tuple[str, int, Sampling], list[list[Completion]]] = {}
+
+    def replies(self, job: Job, rows: list[Row]) -> list[list[Completion]]:
+        """A group of completions for each row, sampled as the stage would."""
+        prompts = [row["prompt"] for row in rows]
+        key = (strict_json(prompts), job.sizes.group, sampling_of(job))
+        if key not in self._known:
+            self._known[key] = complete(
+                self._model,
+                self._tokenizer,
+                prompts,
+                samples=job.sizes.group,
+                sampling=sampling_of(job),
+                rows=max(job.sizes.rows, job.sizes.group),
+                progress=_progress(),
+            )
+        return self._known[key]
 
 
 def sampling_of(job: Job) -> Sampling:
@@ -104,7 +145,7 @@ def score_replies(job: Job, rows: list[Row], replies: list[list[Completion]]) ->
 
 def _scoring(job: Job, crew: Crew) -> Scoring:
     return Scoring(
-        bind(job.description, job.rewards),
+        bind(job.description, job.rewards, job.weights),
         crew.call_all,
         group=job.sizes.group,
         aggregation=job.description.aggregation,
@@ -114,34 +155,54 @@ def _scoring(job: Job, crew: Crew) -> Scoring:
     )
 
 
-def write_samples(out: Path, scored: ScoredBatch, columns: list[str]) -> None:
-    """Write a samples file: JSONL, or Parquet by its ending.
+def write_samples(out: Path, stages: Sequence[tuple[str, ScoredBatch]], columns: list[str]) -> None:
+    """Write a samples file of the stages' rows: JSONL, or Parquet by its ending.
 
     Raises:
         UsageError: the file cannot be written.
     """
     try:
+        if out.suffix == ".parquet" and len(stages) == 1:
+            write_batch(out.absolute().parent, stages[0][1]).rename(out)
+            return
+        lines = [line for stage, scored in stages for line in sample_lines(scored, columns, stage)]
         if out.suffix == ".parquet":
-            write_batch(out.absolute().parent, scored).rename(out)
+            _write_parquet(out, lines)
         else:
-            write_whole(out, "".join(strict_json(line) + "\n" for line in sample_lines(scored, columns)))
+            write_whole(out, "".join(strict_json(line) + "\n" for line in lines))
     except OSError as error:
         raise UsageError(f"--out {out} cannot be written: {error.strerror}") from error
 
 
-def sample_lines(scored: ScoredBatch, columns: list[str]) -> list[dict[str, Any]]:
-    """The rows as samples: prompt, completion, columns, group, id, and what they scored."""
+def _write_parquet(out: Path, lines: list[dict[str, Any]]) -> None:
+    """The lines as a table; scores and errors, whose names differ from stage to stage, as JSON texts."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    flat = [
+        {**line, "scores": strict_json(line["scores"]), "errors": strict_json(line["errors"])}
+        for line in lines
+    ]
+    temporary = out.with_name(f".{out.name}.tmp")
+    parquet.write_table(pa.Table.from_pylist(flat), temporary)
+    temporary.rename(out)
+
+
+def sample_lines(scored: ScoredBatch, columns: list[str], stage: str = "") -> list[dict[str, Any]]:
+    """The rows as samples: prompt, completion, columns, group, id, what they scored, and the stage if it has a name."""
+    before = f"{stage}-" if stage else ""
     lines = []
     for row in range(len(scored)):
         values = [None if np.isnan(value) else float(value) for value in scored.scores[row]]
         total = scored.totals[row]
         lines.append(
             {
-                "id": f"{scored.groups[row]}-{row}",
+                "id": f"{before}{scored.groups[row]}-{row}",
+                **({"stage": stage} if stage else {}),
                 "prompt": scored.prompts[row],
                 "completion": scored.completions[row],
                 **{name: scored.columns[name][row] for name in columns if name in scored.columns},
-                "group": scored.groups[row],
+                "group": f"{before}{scored.groups[row]}",
                 "scores": dict(zip(scored.names, values, strict=True)),
                 "total": None if np.isnan(total) else float(total),
                 "advantage": float(scored.advantages[row]),
@@ -154,7 +215,10 @@ def sample_lines(scored: ScoredBatch, columns: list[str]) -> list[dict[str, Any]
 def describe(result: DryRun) -> str:
     """What came out, as text: two completions, a line for each reward, groups, lengths, and what it means."""
     scored = result.scored
-    lines = [f"completion {row + 1}: {_shown(scored.completions[row])}" for row in range(min(2, len(scored)))]
+    lines = [f"stage '{result.stage}'"] if result.stage else []
+    lines += [
+        f"completion {row + 1}: {_shown(scored.completions[row])}" for row in range(min(2, len(scored)))
+    ]
     for index, name in enumerate(scored.names):
         column = scored.scores[:, index]
         known = column[~np.isnan(column)]

@@ -14,13 +14,19 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from trainer.plan import Batching
+from rewards.errors import UsageError
+from trainer.backends.choice import in_four_bits
+from trainer.plan import Batching, batching
 from trainer.presets import ALL_LINEAR
-from trainer.settings import Settings
+from trainer.settings import Lora, Settings
 
 LIBRARIES = 600_000_000
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 OPTIMIZER_BYTES = {"adamw_8bit": 2, "adamw_bnb_8bit": 2, "paged_adamw_8bit": 2, "adafactor": 1, "sgd": 0}
+FOUR_BITS = 0.55
+"""Bytes of a weight in 4 bits, with its scales."""
+GPUS_GB = (8, 12, 16, 24, 32, 40, 48, 80, 96, 141, 192)
+ROOM = 0.8
 ACTIVATIONS = 24
 """Tensors of the hidden size that one transformer layer keeps for its backward pass."""
 
@@ -154,7 +160,7 @@ def estimate_memory(
     compute = 2 if trl.get("bf16") or trl.get("fp16") or width == 2 else 4
     optimizer = OPTIMIZER_BYTES.get(str(trl.get("optim", "")), 8)
     parts = {
-        "weights": facts.parameters * width,
+        "weights": int(facts.parameters * (FOUR_BITS if in_four_bits(settings.own) else width)),
         "adapter, gradients, optimizer": trained * ((4 if settings.lora else 0) + 4 + optimizer),
         "activations of a step": rows * length * facts.layers * facts.hidden * kept * compute,
         "logits": rows * answer * facts.vocabulary * 4 * 2,
@@ -165,7 +171,77 @@ def estimate_memory(
         parts = {**parts, "activations of a step": 0, "logits": 0, "cache of generation": cache}
     if trl.get("beta") and settings.lora is None:
         parts["reference model"] = facts.parameters * width
+    if trl.get("use_vllm") and trl.get("vllm_mode", "colocate") == "colocate" and available:
+        parts.pop("cache of generation", None)
+        share = float(trl.get("vllm_gpu_memory_utilization") or 0.3)
+        parts["vLLM, its share of the GPU"] = int(share * available)
     return Memory({name: size for name, size in parts.items() if size}, available)
+
+
+def largest(memory: Memory) -> str:
+    """The part that takes most."""
+    return max(memory.parts, key=lambda name: memory.parts[name])
+
+
+def gpu_sentence(memory: Memory) -> str:
+    """The smallest usual GPU that would hold this with a fifth to spare (weights counted as they are here)."""
+    need = memory.total / 1e9
+    fits = next((size for size in GPUS_GB if need <= ROOM * size), None)
+    return (
+        f"a GPU of {fits} GB would hold it with room to spare"
+        if fits
+        else "no single usual GPU would hold it"
+    )
+
+
+def remedies(
+    facts: ModelFacts, settings: Settings, *, prompt_tokens: int, dtype: str, available: int | None
+) -> str:
+    """The changes of one setting that save most, each with the estimate under it, the best first."""
+    trl = settings.trl
+    rows, answer = (
+        int(trl.get("per_device_train_batch_size") or 8),
+        int(trl.get("max_completion_length") or 256),
+    )
+    tried: list[tuple[str, Settings]] = []
+
+    def change(**values: Any) -> None:
+        text = ", ".join(
+            f"{name}={str(value).lower() if isinstance(value, bool) else value}"
+            for name, value in values.items()
+        )
+        tried.append((text, settings.model_copy(update={"trl": {**trl, **values}})))
+
+    if not trl.get("gradient_checkpointing", True):
+        change(gradient_checkpointing=True)
+    for fewer in (rows // 2, rows // 4):
+        if fewer >= 1:
+            change(
+                per_device_train_batch_size=fewer,
+                gradient_accumulation_steps=_accumulation(trl, rows // fewer),
+            )
+    change(max_completion_length=max(1, answer // 2))
+    if settings.lora is None:
+        tried.append(("lora=true", settings.model_copy(update={"lora": Lora()})))
+    elif settings.device == "cuda" and not in_four_bits(settings.own):
+        own = settings.own.model_copy(update={"load_in_4bit": True})
+        tried.append(("load_in_4bit=true", settings.model_copy(update={"own": own})))
+    found = []
+    for text, other in tried:
+        try:
+            sizes = batching(other.trl)
+        except UsageError:
+            continue
+        size = estimate_memory(
+            facts, other, sizes, prompt_tokens=prompt_tokens, dtype=dtype, available=available
+        ).total
+        found.append((size, f"{text} takes {readable(size)}"))
+    found.sort(key=lambda one: one[0])
+    return ", or ".join(text for _, text in found[:3]) or "use a smaller model"
+
+
+def _accumulation(trl: dict[str, Any], times: int) -> int:
+    return int(trl.get("gradient_accumulation_steps") or 1) * times
 
 
 def device_memory(settings: Settings) -> int | None:

@@ -9,24 +9,39 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from math import comb
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from rewards.contract import Batch
-from rewards.running import Crew
+from rewards.errors import UsageError
 from trainer.backends.transformers import attention_implementation, policy_tokenizer_of, weights_dtype
-from trainer.data import prompt_lengths, read_rows
+from trainer.data import TrainingData, load_data, prompt_lengths
 from trainer.data_faults import cut_completions, data_faults, template_faults
 from trainer.environment import quiet_libraries
-from trainer.job import Job, Request, prepare_job
+from trainer.erasure import ENOUGH, forecast
+from trainer.job import Job, Request, prepare_jobs
 from trainer.journal import say
-from trainer.memory import device_memory, estimate_memory, lora_parameters, read_model_facts, readable
+from trainer.memory import (
+    device_memory,
+    estimate_memory,
+    gpu_sentence,
+    largest,
+    lora_parameters,
+    read_model_facts,
+    readable,
+    remedies,
+)
 from trainer.models import resolve_model
-from trainer.rewarding import Scoring, bind
+from trainer.sampled_signal import (
+    dead_probability,
+    missing_column,
+    read_groups,
+    score,
+    success,
+    write_filtered,
+)
 
 Level = Literal["think again", "no"]
 GO = "go"
@@ -68,32 +83,50 @@ class Preflight:
         return "\n\n".join([*blocks, f"verdict: {self.verdict}"])
 
 
-def preflight(request: Request, samples: Sequence[Path] = ()) -> Preflight:
-    """Examine a training without starting it.
+def preflight(
+    request: Request, samples: Sequence[Path] = (), *, keep: tuple[float, float] | None = None
+) -> Preflight:
+    """Examine a training, every stage of it, without starting it.
+
+    Args:
+        request: what is to be trained.
+        samples: completions to measure the signal on; default: those of the manifest.
+        keep: shares LO, HI: also write the training prompts solved in that share of their samples.
 
     Raises:
         RewardWorkbenchError: target, settings or data cannot be used at all.
     """
     quiet_libraries()
-    job = prepare_job(request)
-    folder = resolve_model(job.settings.model, root=job.root, say=say).path
+    jobs = prepare_jobs(request)
+    first = jobs[0]
+    folder = resolve_model(first.settings.model, root=first.root, say=say).path
     tokenizer = policy_tokenizer_of(folder)
-    lengths = prompt_lengths(job.data.train, tokenizer)
-    files = list(samples) or (job.manifest.sample_paths if job.manifest else [])
-    return Preflight(
-        [
-            check_data(job),
+    files = list(samples) or (first.manifest.sample_paths if first.manifest else [])
+    whole = (
+        load_data(first.data_settings, first.root, seed=first.settings.seed) if len(jobs) > 1 else first.data
+    )
+    sections: list[Section | None] = [check_data(replace(first, data=whole), staged=len(jobs) > 1)]
+    for job in jobs:
+        lengths = prompt_lengths(job.data.train, tokenizer)
+        parts = [
             check_lengths(job, folder, lengths, tokenizer, files),
             check_model(job, folder, max(lengths, default=0)),
             check_signal(job, files),
-            check_seal(job),
-            show_settings(job),
         ]
-    )
+        if len(jobs) > 1:
+            parts = [
+                replace(part, title=f"stage '{job.stage}': {part.title}")
+                for part in [check_stage(job, whole), *parts]
+            ]
+        sections += parts
+    sections += [check_merge(jobs, folder), check_seal(first), *show_settings(jobs)]
+    if keep is not None:
+        sections.append(filter_data(jobs, files, keep))
+    return Preflight([section for section in sections if section is not None])
 
 
-def check_data(job: Job) -> Section:
-    """Rows, duplicates, empty prompts, missing values, how often the run walks through them."""
+def check_data(job: Job, *, staged: bool = False) -> Section:
+    """Rows, duplicates, empty prompts, missing values, how often the run walks through them (stages: each says)."""
     data = job.data
     keys = Counter(
         json.dumps(row["prompt"], sort_keys=True, default=str) for row in [*data.train, *data.holdout]
@@ -102,9 +135,12 @@ def check_data(job: Job) -> Section:
     lines = [
         f"{data.source}: {len(data.train)} training rows, {len(data.holdout)} held out by prompt",
         f"columns for the rewards: {', '.join(data.columns) or 'none'}",
-        f"the run walks {job.plan.epochs:.2f} times through them ({job.plan.prompts_needed} prompts in "
-        f"{job.plan.max_steps} steps)",
     ]
+    if not staged:
+        lines.append(
+            f"the run walks {job.plan.epochs:.2f} times through them ({job.plan.prompts_needed} prompts in "
+            f"{job.plan.max_steps} steps)"
+        )
     worries: list[tuple[Level, str]] = []
     if data.skipped:
         worries.append(("think again", f"{len(data.skipped)} rows are left out: {data.skipped[0]}"))
@@ -198,34 +234,25 @@ def check_model(job: Job, folder: Path, longest: int) -> Section:
         + f" ({', '.join(f'{name} {readable(size)}' for name, size in memory.parts.items())})",
     ]
     worries: list[tuple[Level, str]] = []
+    lines.append(f"{gpu_sentence(memory)}; what takes most: {largest(memory)}")
+    ways = remedies(facts, job.settings, prompt_tokens=tokens, dtype=dtype, available=memory.available)
     if memory.share is not None and memory.share > 1:
-        worries.append(("no", "it does not fit: lower per_device_train_batch_size or max_completion_length"))
+        worries.append(("no", f"it does not fit: {ways}"))
     elif memory.share is not None and memory.share > 0.8:
-        worries.append(("think again", "it may not fit: lower per_device_train_batch_size to be safe"))
+        worries.append(("think again", f"it may not fit; to be safe: {ways}"))
     return Section("model and memory", lines, worries)
 
 
 def check_signal(job: Job, files: Sequence[Path]) -> Section:
-    """Whether samples, scored by the set, leave anything to learn at the planned group size."""
-    batch = read_groups(files, set(job.data.columns))
+    """Whether samples, scored by the stage's rewards, leave anything to learn at the planned group size."""
+    batch = read_groups(files, set(job.data.columns), job.where)
     if batch is None:
         line = "no samples with several completions of a prompt; `dry-run` makes them with the model itself"
         return Section("signal", [line])
-    missing = [
-        column
-        for reward in job.description.only(list(job.rewards)).rewards
-        for column in reward.missing_columns(batch.columns)
-    ]
+    missing = missing_column(job, batch)
     if missing:
-        return Section("signal", [f"the samples lack the column '{missing[0]}', so they cannot be scored"])
-    with Crew(job.description.target, job.rewards) as crew:
-        scoring = Scoring(
-            bind(job.description, job.rewards),
-            crew.call_all,
-            group=job.sizes.group,
-            record=lambda scored: None,
-        )
-        scored = scoring.score(batch, step=0, split="train")
+        return Section("signal", [f"the samples lack the column '{missing}', so they cannot be scored"])
+    scored = score(job, batch)
     groups: dict[str, list[float]] = {}
     for group, total in zip(scored.groups, scored.totals, strict=True):
         groups.setdefault(group, []).append(float(total))
@@ -248,52 +275,64 @@ def check_signal(job: Job, files: Sequence[Path]) -> Section:
     return Section("signal", lines, worries)
 
 
-def read_groups(files: Sequence[Path], columns: set[str]) -> Batch | None:
-    """Prompts with several completions out of JSONL or Parquet samples (flat, or a `samples` list a row)."""
-    rows: list[dict[str, Any]] = []
-    for file in files:
-        if file.suffix in (".jsonl", ".json", ".parquet") and file.is_file():
-            rows += read_rows(str(file.resolve()), file.parent)[0]
-    flat = [
-        {**row, **(sample if isinstance(sample, dict) else {"completion": sample})}
-        for row in rows
-        for sample in row.get("samples", [row])
-    ]
-    flat = [row for row in flat if row.get("prompt") and row.get("completion") is not None]
-    keys = [json.dumps(row["prompt"], sort_keys=True, default=str) for row in flat]
-    several = {key for key, count in Counter(keys).items() if count > 1}
-    kept = [(key, row) for key, row in zip(keys, flat, strict=True) if key in several]
-    if not kept:
+def check_merge(jobs: Sequence[Job], folder: Path) -> Section | None:
+    """How much of what is learnt a merge into the base's own dtype would leave; None for full fine-tuning."""
+    dtype = read_model_facts(folder).stored_dtype
+    if jobs[-1].settings.lora is None:
         return None
-    chat = not isinstance(kept[0][1]["prompt"], str)
-    names = [name for name in columns if all(name in row for _, row in kept)]
-    return Batch(
-        prompts=[row["prompt"] for _, row in kept],
-        completions=[_completion(row["completion"], chat) for _, row in kept],
-        completion_ids=[list(str(row["completion"]).encode()) for _, row in kept],
-        columns={name: [row[name] for _, row in kept] for name in names},
-        groups=[key for key, _ in kept],
-    )
+    found = forecast(folder, [(job.settings, job.plan.max_steps) for job in jobs], dtype)
+    if found is None:
+        return Section("merge", [f"merged into {dtype}: nothing of the change is lost to rounding"])
+    worries: list[tuple[Level, str]] = []
+    if found.kept < ENOUGH:
+        worries.append(
+            (
+                "think again",
+                f"rounding to {dtype} would take {1 - found.kept:.0%} of what is learnt at least: raise learning_rate "
+                "(LoRA stands ten times the rate of full fine-tuning), or merge --dtype float32",
+            )
+        )
+    return Section("merge", [found.sentence()], worries)
 
 
-def _completion(completion: Any, chat: bool) -> Any:
-    return (
-        [{"role": "assistant", "content": completion}] if chat and isinstance(completion, str) else completion
-    )
+def filter_data(jobs: Sequence[Job], files: Sequence[Path], bounds: tuple[float, float]) -> Section:
+    """Write the training prompts that the samples show to be neither hopeless nor mastered.
 
-
-def dead_probability(values: Sequence[float], size: int) -> float:
-    """The probability that `size` draws from a prompt's totals are all equal.
-
-    Without replacement where there are enough values (unbiased), else with.
+    Raises:
+        UsageError: there are no samples in groups, or nothing would be left.
     """
-    known = [value for value in values if value == value]
-    if len(known) < 2:
-        return 1.0
-    counts = Counter(known).values()
-    if len(known) >= size:
-        return sum(comb(count, size) for count in counts) / comb(len(known), size)
-    return float(sum((count / len(known)) ** size for count in counts))
+    job = jobs[-1]  # the last stage is the one whose answers are meant
+    batch = read_groups(files, set(job.data.columns))
+    if batch is None or missing_column(job, batch):
+        raise UsageError(
+            "--write-filtered needs samples with several completions of the training prompts, which `dry-run` makes: "
+            "reward-workbench dry-run TARGET --prompts K --out samples.jsonl, then --samples samples.jsonl"
+        )
+    data = load_data(job.data_settings, job.root, seed=job.settings.seed)
+    stem = Path(str(job.data_settings.train)).stem or "train"
+    file = job.root / f"{stem}.filtered.jsonl"
+    done = write_filtered(data.train, data.holdout, success(job, score(job, batch)), bounds, file)
+    return Section("filtered data", done.lines())
+
+
+def check_stage(job: Job, whole: TrainingData) -> Section:
+    """What a stage of several trains on: its rows, rewards and weights, and how often it walks through them."""
+    where = ", ".join(f"{column} = {value}" for column, value in job.where.items())
+    weights = ", ".join(
+        f"{name} {job.weights.get(name, job.description.reward(name).entry.weight):g}" for name in job.rewards
+    )
+    lines = [
+        f"{len(job.data.train)} of {len(whole.train)} training rows" + (f" ({where})" if where else ""),
+        f"rewards and weights: {weights}",
+        f"{job.plan.max_steps} steps: {job.plan.epochs:.2f} times through the rows",
+    ]
+    worries: list[tuple[Level, str]] = []
+    trained = [
+        name for name in job.rewards if job.weights.get(name, job.description.reward(name).entry.weight)
+    ]
+    if not trained:
+        worries.append(("no", "every reward of this stage has weight 0: nothing is trained on"))
+    return Section("rows", lines, worries)
 
 
 def check_seal(job: Job) -> Section:
@@ -310,15 +349,28 @@ def check_seal(job: Job) -> Section:
     return Section("seal", [f"{job.seal.path} holds; evidence {strength}"], worries)
 
 
-def show_settings(job: Job) -> Section:
-    """Every setting as resolved, what was translated, and where the run is logged."""
-    settings = job.settings
-    sizes = job.sizes
-    lines = [
-        f"preset {settings.preset}: {job.plan.max_steps} steps; generated at a time: {sizes.prompts} prompts x "
-        f"{sizes.group} completions",
-        *(f"{name} = {json.dumps(value, default=str)}" for name, value in sorted(settings.trl.items())),
-        *(f"note: {note}" for note in settings.notes),
-        f"logging: metrics.jsonl and completions/ in the run folder, report_to={settings.trl.get('report_to', 'none')}",
-    ]
-    return Section("settings", lines)
+def show_settings(jobs: Sequence[Job]) -> list[Section]:
+    """Every setting as resolved, what was translated, and where the run is logged; of later stages what differs."""
+    sections = []
+    first = jobs[0].settings
+    for job in jobs:
+        settings, sizes = job.settings, job.sizes
+        same = first.trl if job is not jobs[0] else {}
+        lines = [
+            f"preset {settings.preset}, backend {settings.own.backend}: {job.plan.max_steps} steps; generated at a "
+            f"time: {sizes.prompts} prompts x {sizes.group} completions",
+            *(
+                f"{name} = {json.dumps(value, default=str)}"
+                for name, value in sorted(settings.trl.items())
+                if name not in same or same[name] != value
+            ),
+        ]
+        if job is jobs[0]:
+            lines += [f"note: {note}" for note in settings.notes]
+            lines.append(
+                "logging: metrics.jsonl and completions/ in the run folder, "
+                f"report_to={settings.trl.get('report_to', 'none')}"
+            )
+        title = "settings" if len(jobs) == 1 else f"stage '{job.stage}': settings"
+        sections.append(Section(title, lines))
+    return sections

@@ -9,14 +9,14 @@ import pandas as pd
 import pytest
 
 from rewards.errors import UsageError
-from trainer.dry_run import describe, dry_run
+from trainer.dry_run import _write_parquet, describe, dry_run
 from trainer.job import Request
 
 
 @pytest.mark.guide("G25")
 def test_k_prompts_are_generated_and_scored_into_a_samples_file(project: Path, tmp_path: Path) -> None:
     out = tmp_path / "dry.jsonl"
-    result = dry_run(Request(str(project)), prompts=3, out=out)
+    [result] = dry_run(Request(str(project)), prompts=3, out=out)
     lines = [json.loads(line) for line in out.read_text().splitlines()]
     assert len(lines) == 12
     assert len({line["group"] for line in lines}) == 3
@@ -46,3 +46,38 @@ def test_wrong_use_is_told_before_anything_is_loaded(project: Path, tmp_path: Pa
         dry_run(Request(str(project)), prompts=0, out=tmp_path / "x.jsonl")
     with pytest.raises(UsageError, match="there is no folder"):
         dry_run(Request(str(project)), prompts=1, out=tmp_path / "no" / "x.jsonl")
+
+
+STAGES = """
+[[train.stage]]
+name = "layout"
+rewards = ["tagged"]
+max_steps = 2
+
+[[train.stage]]
+name = "answers"
+rewards = ["tagged", "right"]
+weights = { tagged = 0.5 }
+where = { answer = [0, 1, 2, 3] }
+max_steps = 2
+"""
+
+
+def test_every_stage_has_its_own_rewards_weights_and_rows(project: Path, tmp_path: Path) -> None:
+    (project / "rewardset.toml").write_text((project / "rewardset.toml").read_text() + STAGES)
+    out = tmp_path / "dry.jsonl"
+    layout, answers = dry_run(Request(str(project)), prompts=2, out=out)
+    assert (layout.scored.names, layout.weights) == (("tagged",), [1.0])
+    assert (answers.scored.names, answers.weights) == (("tagged", "right"), [0.5, 1.0])
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [line["stage"] for line in lines] == ["layout"] * 8 + ["answers"] * 8
+    assert all(line["answer"] <= 3 for line in lines[8:])
+    assert len({line["group"] for line in lines}) == 4
+    assert describe(answers).startswith("stage 'answers'\ncompletion 1: ")
+
+
+def test_stages_go_into_one_parquet_file(tmp_path: Path) -> None:
+    lines = [{"id": name, "scores": {name: 1.0}, "errors": {}, "stage": name} for name in ("a", "b")]
+    _write_parquet(tmp_path / "x.parquet", lines)
+    frame = pd.read_parquet(tmp_path / "x.parquet")
+    assert [json.loads(scores) for scores in frame["scores"]] == [{"a": 1.0}, {"b": 1.0}]

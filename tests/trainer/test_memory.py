@@ -10,9 +10,11 @@ from trainer.memory import (
     ModelFacts,
     count_parameters,
     estimate_memory,
+    gpu_sentence,
     lora_parameters,
     read_model_facts,
     readable,
+    remedies,
 )
 from trainer.plan import batching
 from trainer.settings import Settings, parse_sets, resolve
@@ -74,3 +76,34 @@ def test_full_fine_tuning_takes_what_gradients_and_optimizer_need() -> None:
 
 def test_sizes_are_readable() -> None:
     assert [readable(size) for size in (2.5e9, 7.4e8)] == ["2.5 GB", "740 MB"]
+
+
+def test_changes_that_save_memory_are_named_with_what_they_save() -> None:
+    wanted = settings(
+        "per_device_train_batch_size=8", "num_generations=4", "max_completion_length=512", "lora=false"
+    )
+    text = remedies(QWEN_1_5B, wanted, prompt_tokens=256, dtype="float32", available=16_000_000_000)
+    assert text.startswith("gradient_checkpointing=true takes ")
+    assert "per_device_train_batch_size=2, gradient_accumulation_steps=4 takes" in text
+    fewer = settings("lora=false", "gradient_checkpointing=true", "per_device_train_batch_size=4")
+    assert remedies(QWEN_1_5B, fewer, prompt_tokens=64, dtype="float32", available=None).startswith(
+        "lora=true"
+    )
+
+
+def test_vllm_takes_its_share_of_the_gpu_and_four_bits_an_eighth_of_float32() -> None:
+    gpu = resolve(
+        TrainSettings(preset="large-gpu", model="m"),
+        device="cuda",
+        sets=parse_sets(["vllm_gpu_memory_utilization=0.5"]),
+    )
+    memory = estimate_memory(
+        QWEN_1_5B, gpu, batching(gpu.trl), prompt_tokens=256, dtype="bfloat16", available=80_000_000_000
+    )
+    assert memory.parts["vLLM, its share of the GPU"] == 40_000_000_000
+    assert gpu_sentence(memory).startswith("a GPU of ")
+    small = gpu.model_copy(update={"own": gpu.own.model_copy(update={"load_in_4bit": True})})
+    quantised = estimate_memory(
+        QWEN_1_5B, small, batching(small.trl), prompt_tokens=256, dtype="bfloat16", available=None
+    )
+    assert quantised.parts["weights"] == int(1_543_714_304 * 0.55)

@@ -29,5 +29,5 @@ def dry_run(
     from trainer.dry_run import dry_run as start
     from trainer.job import Request
 
-    result = start(Request(target=target, model=model, sets=tuple(set_ or ())), prompts=prompts, out=out)
-    typer.echo(describe(result))
+    results = start(Request(target=target, model=model, sets=tuple(set_ or ())), prompts=prompts, out=out)
+    typer.echo("\n\n".join(describe(one) for one in results))
