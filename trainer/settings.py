@@ -264,6 +264,8 @@ def resolve(
         notes.append("the toy model trains under its own batch, learning rate and LoRA, not the manifest's")
     plain_sets = {key: value for key, value in sets.items() if not key.startswith(("lora", "monitor."))}
     merged = _merge([*(translate(layer, notes) for layer in layers), translate(plain_sets, notes)])
+    if not any("save_steps" in layer for layer in (given, staged, sets)):
+        _save_early(merged)
     lines = {key.removeprefix("monitor."): sets[key] for key in sets if key.startswith("monitor.")}
     if lines:
         merged["monitor"] = {**(merged.get("monitor") or {}), **lines}
@@ -449,6 +451,13 @@ def _check_trackers(trl: dict[str, Any]) -> None:
             if name == "tensorboard":
                 raise UsageError("report_to=tensorboard needs its package: pip install tensorboard")
             raise MissingExtraError(name, str(name), f"report_to={name}")
+
+
+def _save_early(merged: dict[str, Any]) -> None:
+    """Where nobody said otherwise, a short run has its first checkpoint within a third of its steps."""
+    steps, every = merged.get("max_steps"), merged.get("save_steps")
+    if isinstance(steps, int) and isinstance(every, int) and steps >= 1:
+        merged["save_steps"] = max(1, min(every, steps // 3))
 
 
 def _align_saves(trl: dict[str, Any], window: int, notes: list[str]) -> None:

@@ -233,3 +233,10 @@ def test_vllm_that_is_not_installed_is_answered_with_its_install_line() -> None:
     found = resolve(TrainSettings(model="m", preset="large-gpu"), device="cuda")
     with pytest.raises(MissingExtraError, match=r"pip install 'reward-workbench\[vllm\]'"):
         check_with_trl(found)
+
+
+def test_a_short_run_has_its_first_checkpoint_within_a_third() -> None:
+    assert settings("max_steps=12").trl["save_steps"] == 4
+    assert settings("max_steps=2").trl["save_steps"] == 1
+    assert settings("max_steps=1000").trl["save_steps"] == 25
+    assert settings("max_steps=12", "save_steps=12").trl["save_steps"] == 12
