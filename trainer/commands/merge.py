@@ -17,14 +17,35 @@ def merge(
         str | None,
         typer.Option("--dtype", help="float32, bfloat16 or float16; default: as the base is stored"),
     ] = None,
+    gguf: Annotated[
+        str,
+        typer.Option(
+            "--gguf", help="also write a GGUF file of this type (f16, bf16, f32, q8_0), by llama.cpp"
+        ),
+    ] = "",
+    push: Annotated[
+        str,
+        typer.Option("--push", help="also upload the proved model to this private repository: OWNER/NAME"),
+    ] = "",
 ) -> None:
     """Merge a run's adapter into its base model and prove that nothing else changed."""
+    from trainer import hub
     from trainer.environment import quiet_libraries
+    from trainer.gguf_export import check_type, export_gguf, find_converter
     from trainer.merge import merge as start
     from trainer.merge_proof import to_text
     from trainer.models import say_on_stderr
 
     quiet_libraries()
+    if gguf:  # what is missing is told before the work begins
+        check_type(gguf)
+        find_converter()
+    if push:
+        hub.check_name(push)
     merged = start(run, out=out, dtype=dtype, say=say_on_stderr)
     typer.echo(to_text(merged.checks))
     typer.echo(f"proved; the model is {merged.folder}")
+    if gguf:
+        typer.echo(f"GGUF: {export_gguf(merged.folder, gguf, say_on_stderr)}")
+    if push:
+        typer.echo(f"pushed: {hub.push(merged.folder, push, say_on_stderr)}")
