@@ -29,12 +29,13 @@ MODULE = "trainer"
 
 @dataclass(frozen=True)
 class Program:
-    """`running`, the exit `code` where this server saw it, and the end of what was printed."""
+    """`running`, the exit `code` where this server saw it, the end of what was printed; `known` if ever started."""
 
     name: str
     running: bool
     code: int | None
     said: str
+    known: bool = True
 
     @property
     def failed(self) -> bool:
@@ -89,7 +90,7 @@ class Programs:
         own = self._own.get(name)
         code = own.poll() if own is not None else None
         running = code is None if own is not None else self._pid(name) is not None
-        return Program(name, running, code, self._tail(name))
+        return Program(name, running, code, self._tail(name), (self.folder / f"{name}.json").is_file())
 
     def ask_to_stop(self, name: str) -> None:
         """Ask it to end in order, as Ctrl+C does: a training stops after its step and can be resumed.

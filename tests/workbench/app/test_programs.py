@@ -48,6 +48,7 @@ def test_a_program_is_killed_with_all_it_started(programs: Programs, wait_for: W
     programs.start("long", SLEEP)
     programs.kill("long")
     wait_for(lambda: not programs.look("long").running)
+    assert programs.look("long").known  # though it may have said nothing at all
     with pytest.raises(UsageError, match="is not running"):
         programs.kill("long")
 
@@ -58,7 +59,7 @@ def test_a_number_that_another_process_has_by_now_is_not_it(programs: Programs, 
     (programs.folder / "torn.json").write_text("{")
     assert not programs.look("old").running
     assert not programs.look("torn").running
-    assert programs.look("never").said == ""
+    assert (programs.look("never").said, programs.look("never").known) == ("", False)
 
 
 @pytest.mark.parametrize("name", ["", "../x", "a/b", ".hidden", "x" * 200])

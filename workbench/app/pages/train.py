@@ -62,7 +62,7 @@ def _run_view(desk: Desk, name: str, beside: list[str], seen: str) -> dict[str, 
         run = training.run_called(shelf, name)
         state = where_it_stands(run)
     except UsageError:
-        if not program.running and not program.said:
+        if not program.known and not program.said:
             raise
         status = "starting" if program.running else "failed"
         return {"name": name, "status": status, "log": program.said, "charts": [], "diagnoses": []}
