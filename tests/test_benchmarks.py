@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -50,3 +51,40 @@ def test_score_and_the_bare_loop_agree_on_every_real_completion(monkeypatch: pyt
     assert len(samples) == len(rows["completions"]) == 5276
     with overhead.Runner() as runner:
         overhead.check_same(samples, runner, [function(**rows) for function in overhead.bare_functions()])
+
+
+@pytest.mark.guide("G12")
+def test_the_gpu_check_says_in_one_sentence_that_there_is_no_gpu(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check = script("gpu_check", monkeypatch)
+    monkeypatch.setattr(check, "has_gpu", lambda: False)
+    assert check.main([]) == 2
+    said = capsys.readouterr()
+    assert said.err == "no GPU here, so nothing was checked; --device cpu runs the part that needs none\n"
+    assert said.out == ""
+
+
+def test_the_gpu_check_runs_nothing_whose_package_is_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    check = script("gpu_check", monkeypatch)
+    part = check.Part("x", ("a_package_that_is_nowhere",), ())
+    line = check.run_part(part, tmp_path, "cuda", 2, 0.0)
+    assert line.result == "not run: a_package_that_is_nowhere is not installed"
+    assert not line.failed
+    late = check.run_part(check.PARTS[0], tmp_path, "cuda", 2, 0.0)
+    assert late.result == "failed in training: no time was left"
+    assert late.failed
+
+
+@pytest.mark.slow
+def test_the_gpu_check_trains_merges_and_proves_on_a_cpu(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check = script("gpu_check", monkeypatch)
+    monkeypatch.setattr(check, "BUDGET_S", 1e6)
+    assert check.main(["--device", "cpu", "--steps", "2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert re.match(r"transformers +2 .* of \d+ checks  trained, merged, proved", lines[1])
+    assert all(line.endswith("not run: it needs a GPU") for line in lines[2:])
