@@ -10,6 +10,7 @@ kept apart (`suggested`), and nothing rests on it unless the user says so.
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -72,9 +73,9 @@ class Task:
     `kind` is what the checks may assume and `how` where it is from ("declared", "shown" by labelled samples, or
     "assumed" because the user said so); `suggested` is what only a name or a column speaks for. `column` holds
     the ground truth, `golds` are the answers it asks for by row; `tags` are the tags that all right samples have, in
-    order, and `lines` the lines that all have; `programs` says whether right samples hold fenced code; `penalty`
-    that the reward only takes away; `marks` are the marks of a layout that all right samples have ("tags", "fence",
-    "box", "json", "hash").
+    order, `lines` the lines that all have, and `openings` what begins a line in all of them; `programs` says whether
+    right samples hold fenced code; `penalty` that the reward only takes away; `marks` are the marks of a layout that
+    all right samples have ("tags", "fence", "box", "json", "hash").
     """
 
     kind: str | None = None
@@ -90,6 +91,7 @@ class Task:
     penalty: bool = False
     marks: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
+    openings: tuple[str, ...] = ()
 
     @property
     def top(self) -> float | None:
@@ -131,6 +133,7 @@ def read_task(subject: RewardSubject, *, assume: bool = False) -> Task:
         kind, how = shown, "shown"
     bounds = subject.declared_range
     ceiling = bounds[1] if bounds else max(subject.scores.values(), default=0.0)
+    several = len({subject.batch.groups[row] for row in texts}) > 1
     return Task(
         kind,
         how if kind else "",
@@ -144,7 +147,8 @@ def read_task(subject: RewardSubject, *, assume: bool = False) -> Task:
         programs,
         ceiling <= 0 and kind != "correctness",
         _common_marks(list(texts.values()), tags),
-        _common_lines(list(texts.values())) if len({subject.batch.groups[row] for row in texts}) > 1 else (),
+        _common_lines(list(texts.values())) if several else (),
+        _common_openings(list(texts.values())) if several else (),
     )
 
 
@@ -382,6 +386,27 @@ def _common_lines(texts: Sequence[str]) -> tuple[str, ...]:
     rest = [set(map(str.strip, text.splitlines())) for text in texts[1:]]
     lines = [line.strip() for line in texts[0].splitlines() if line.strip()]
     return tuple(line for line in dict.fromkeys(lines) if all(line in others for others in rest))
+
+
+def _common_openings(texts: Sequence[str]) -> tuple[str, ...]:
+    """The first words of lines that begin a line in every one of several different texts, in the order of the first.
+
+    >>> _common_openings(["Dear Ann,\\nKind regards,\\nJo", "Dear Mr Holm,\\nI am ill.\\nKind regards,\\nMo"])
+    ('Dear', 'Kind regards,')
+    """
+    if len(set(texts)) < 2:
+        return ()
+    first, *rest = [[line.split() for line in text.splitlines() if line.strip()] for text in texts]
+    found = []
+    for words in first:
+        shared = min(max(_shared_words(words, other) for other in lines) if lines else 0 for lines in rest)
+        if shared:
+            found.append(" ".join(words[:shared]))
+    return tuple(dict.fromkeys(found))
+
+
+def _shared_words(one: Sequence[str], other: Sequence[str]) -> int:
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _suggested(subject: RewardSubject) -> str | None:

@@ -9,11 +9,13 @@ from typing import Any
 from workbench.answer_form import gold_text
 from workbench.answer_variants import equal_forms
 from workbench.checks.check import RewardCheck, number, shown
+from workbench.checks.exploits.prompt_echo import prompt_texts
 from workbench.checks.finding import Cost, Finding
 from workbench.checks.subject import RewardSubject
 from workbench.checks.task import Case, Task
 from workbench.checks.trials import Trial, try_out
 
+_FENCE_NAMED = re.compile(r"```\w")
 _FENCE = re.compile(r"```([\w+-]*)[ \t]*\n")
 
 
@@ -24,7 +26,7 @@ class EqualForms(RewardCheck):
     refused is noise in the advantages, and teaches a spelling instead of the task. Only forms are tried that mean
     the same to any reader: signs, trailing zeros, thousands separators, a currency sign, fractions, percentages, a
     final full stop, white space and line ends; JSON with other spacing, key order or a fence; a letter in
-    brackets; a fence without its language.
+    brackets; a fence without its language, unless the prompt names it.
 
     Example:
         return [float(answer.strip() == gold) ...]        # "42.0" for 42
@@ -47,7 +49,7 @@ class EqualForms(RewardCheck):
         layout = task.kind == "format" and ("json" in task.marks or bool(task.tags))
         if not task.cases or not subject.steadiness.reliable or not (exact or layout):
             return
-        trials = [trial for case in task.cases for trial in _trials(task, case)]
+        trials = [trial for case in task.cases for trial in _trials(subject, task, case)]
         refused = [outcome for outcome in try_out(subject, trials) if outcome.refused]
         if not refused:
             return
@@ -67,6 +69,7 @@ class EqualForms(RewardCheck):
             advice="Bring both sides into one normal form before they are compared: parse numbers, load JSON, strip "
             "what is around the answer.",
             cause="refused forms",
+            severity="info" if all(form.endswith("with Windows line ends") for form in forms) else None,
             reward=subject.name,
             evidence=subject.evidence(
                 case.row, completion=subject.shaped(best.trial.text), got=best.score, expected=case.full
@@ -76,7 +79,7 @@ class EqualForms(RewardCheck):
         )
 
 
-def _trials(task: Task, case: Case) -> Iterable[Trial]:
+def _trials(subject: RewardSubject, task: Task, case: Case) -> Iterable[Trial]:
     """The right sample with its answer in other forms."""
     slot = case.slot
     if task.kind == "correctness" and slot is not None and slot.form != "number":
@@ -98,7 +101,10 @@ def _trials(task: Task, case: Case) -> Iterable[Trial]:
         yield Trial(case, f"```json\n{body}\n```", "in a JSON fence")
         yield Trial(case, f"\n{body}\n", "with empty lines around it")
     if task.programs:
-        yield from _fences(case)
+        assert subject.batch is not None
+        asked = prompt_texts(subject.batch.prompts[case.row])[1]
+        if not _FENCE_NAMED.search(asked):
+            yield from _fences(case)
 
 
 def _lines(case: Case) -> Iterable[Trial]:
@@ -134,8 +140,10 @@ def _last(line: str, answer: str, other: str) -> str:
 
 
 def _fences(case: Case) -> Iterable[Trial]:
-    """The program's fence with another word for its language."""
-    for language in ("", "py", "Python"):
+    """The program's fence with another word for its language, or none."""
+    found = _FENCE.search(case.text)
+    python = found is not None and found[1].lower() in ("", "py", "python", "python3")
+    for language in ("", "py", "Python") if python else ("",):
         text = _FENCE.sub(f"```{language}\n", case.text, count=1)
         if text != case.text:
             yield Trial(

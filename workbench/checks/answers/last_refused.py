@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Mapping
 
+from workbench.answer_form import Slot
 from workbench.answer_variants import far_wrong
 from workbench.checks.check import RewardCheck, number
 from workbench.checks.finding import Cost, Finding
 from workbench.checks.subject import RewardSubject
 from workbench.checks.task import Case, Task
-from workbench.checks.trials import Trial, try_out
+from workbench.checks.trials import Trial, score_texts, try_out
 
 FORMS = ("boxed", "line", "hash")
+ONE = " (it asks for exactly one answer: its code counts them, and the right one twice is refused as well)"
 
 
 class LastRefused(RewardCheck):
@@ -19,7 +22,8 @@ class LastRefused(RewardCheck):
 
     The last answer is the answer. A reward that reads the first block, or matches greedily from the first opening
     tag to the last closing one, refuses what it should teach: noticing a mistake. Tried with a wrong answer in
-    the data's form before the right one.
+    the data's form before the right one. A reward that counts the answers and refuses all but exactly one, so that the
+    right one twice is refused too, says so on purpose: that is information.
 
     Example:
         re.search(r"<answer>(.*)</answer>", text, re.DOTALL)      # spans both blocks
@@ -46,19 +50,47 @@ class LastRefused(RewardCheck):
             return
         best = min(refused, key=lambda outcome: len(outcome.trial.text))
         case = best.trial.case
+        one = _asks_for_one(subject) and _refuses_twice(subject, case)
         yield self.finding(
             f"{subject.name} refuses {best.trial.what}: it earns {number(best.score)}, and {number(case.full)} "
-            "without the first one.",
+            f"without the first one{ONE if one else ''}.",
             advice="Read the last answer of the completion: the last match of a pattern that is not greedy.",
             cause="RW310:paid",  # where the first answer is read, RW310 tells it
             shared=True,
             reward=subject.name,
+            severity="info" if one else None,
             evidence=subject.evidence(
                 case.row, completion=subject.shaped(best.trial.text), got=best.score, expected=case.full
             ),
             line=subject.description.line,
             count=len({outcome.trial.case.row for outcome in refused}),
         )
+
+
+def _asks_for_one(subject: RewardSubject) -> bool:
+    """Whether the reward's code compares a number of things found with one, as in `len(found) != 1`."""
+    used = subject.source.lines_used(subject.description.line)
+    for node in ast.walk(subject.source.tree):
+        if not isinstance(node, ast.Compare) or node.lineno not in used or len(node.ops) != 1:
+            continue
+        sides = (node.left, node.comparators[0])
+        counts = any(
+            isinstance(side, ast.Call)
+            and (side.func.attr if isinstance(side.func, ast.Attribute) else getattr(side.func, "id", ""))
+            in ("len", "count")
+            for side in sides
+        )
+        if counts and any(isinstance(side, ast.Constant) and side.value in (1, 2) for side in sides):
+            return True
+    return False
+
+
+def _refuses_twice(subject: RewardSubject, case: Case) -> bool:
+    """Whether the right answer itself is refused where it is written twice."""
+    if case.slot is None:
+        return False
+    text = _with_first(case.slot, case.slot.mark(case.slot.answer))
+    return case.falls_short(score_texts(subject, [(case.row, text)])[0])
 
 
 def _trials(subject: RewardSubject, task: Task, case: Case) -> Iterable[Trial]:
@@ -80,10 +112,15 @@ def _trials(subject: RewardSubject, task: Task, case: Case) -> Iterable[Trial]:
     far = far_wrong(case.gold, task.options, form=case.form)
     if not far:
         return
-    first, last = slot.mark(far[0].text), slot.mark(slot.answer)
+    yield Trial(case, _with_first(slot, slot.mark(far[0].text)), "a right answer after a wrong one")
+
+
+def _with_first(slot: Slot, first: str) -> str:
+    """The right sample with another answer before its own, in the same form."""
+    last = slot.mark(slot.answer)
     inline = slot.form == "boxed" or slot.form.startswith("tag:")
     start = slot.text.rfind(last)
     head = slot.before if start < 0 else slot.text[:start]
     tail = "" if start < 0 else slot.text[start + len(last) :]
     gap = " No, I must correct that.\n" if inline else "\n\nNo, I must correct that.\n"
-    yield Trial(case, f"{head}{first}{gap}{last}{tail}", "a right answer after a wrong one")
+    return f"{head}{first}{gap}{last}{tail}"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
+from workbench.answer_form import places
 from workbench.checks.code.lead import Lead, Spot
 from workbench.checks.code.reading import Code
 from workbench.checks.finding import Cost, Finding, Severity
@@ -21,6 +23,7 @@ PROCESSES = frozenset(
 )  # fmt: skip
 MARK = "workbench_probe_of_text"
 PROBE = "workbench.checks.robustness.auditing:executed"
+_FORMULA = re.compile(r"(?=.*[-+*/])[\d\s.()+*/-]*\d[\d\s.()+*/-]*")
 
 
 class RunsText(Lead):
@@ -83,6 +86,7 @@ class RunsText(Lead):
         for case in subject.task.cases[:2]:
             if case.slot is not None:
                 items.append((case.row, case.slot.write(f"{MARK}()")))
+            items += [(case.row, formula) for formula in _formulas(case.text)]
         rows, texts = [row for row, _ in items], [text for _, text in items]
         found = subject.probe(PROBE, 2 * len(items), rows=rows, texts=texts, chat=subject.chat, name=MARK)
         if not found:
@@ -120,4 +124,10 @@ def _texts(subject: RewardSubject, row: int) -> list[str]:
     first, newline, body = rest.partition("\n")
     if fence and newline:
         made.append(f"{head}```{first}\n{call}\n{body}")
-    return made
+    return [*made, *_formulas(text)]
+
+
+def _formulas(text: str) -> list[str]:
+    """The text with our name as an attribute of a formula in it: what looks at the numbers alone lets it pass."""
+    found = (place for place in places(text) if len(place.answer) < 200 and _FORMULA.fullmatch(place.answer))
+    return list(dict.fromkeys(place.write(f"({place.answer.strip()}).{MARK}") for place in found))

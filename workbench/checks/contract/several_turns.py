@@ -43,7 +43,7 @@ class SeveralTurns(RewardCheck):
             return
         text = subject.text(row)
         empty = [{"role": "assistant", "content": ""}]
-        variants = [_with_tool(text, ""), _with_tool(text, None), empty, subject.shaped(text)]
+        variants = [with_tool(text, ""), with_tool(text, None), empty, subject.shaped(text)]
         result = subject.call([row] * len(variants), variants)
         scores, status = result.scores, result.status
         if status[3] != Status.NUMBER:
@@ -94,7 +94,8 @@ def _level(subject: RewardSubject) -> Severity:
     return "warning" if not installed or any(len(completion) > 1 for completion in completions) else "info"
 
 
-def _with_tool(text: str, content: str | None) -> list[dict[str, Any]]:
+def with_tool(text: str, content: str | None) -> list[dict[str, Any]]:
+    """A completion that calls a tool before it answers `text`."""
     return [
         {"role": "assistant", "content": content, "tool_calls": [_CALL]},
         {"role": "tool", "name": "lookup", "content": ""},

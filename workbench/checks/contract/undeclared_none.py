@@ -16,7 +16,8 @@ class UndeclaredNone(RewardCheck):
     None means "no opinion". TRL counts it as 0 in the sum of a row, so inside a group it is not neutral: an
     abstaining completion competes with its scored neighbours as if it had earned 0. It is neutral for a whole
     prompt only. A reward that means None for some prompts declares `abstains = true`; None for single
-    completions of a prompt is reported all the same, as information where it was declared.
+    completions of a prompt is reported all the same, as information where it was declared. None for completions that
+    were cut, and for no others, is a way to leave them out: information too.
 
     Example:
         return [None if "<answer>" not in text else judge(text) for text in texts]
@@ -78,12 +79,14 @@ class UndeclaredNone(RewardCheck):
         if not found:
             return
         item = found[0]
+        cut = all(" cut " in other.what for other in found)
         yield self.finding(
             f"{subject.name} returns None for {item.what}; in the sum None counts as 0, beside scored completions "
             "of the same prompt.",
             advice="Return 0.0 for a completion that is judged bad, or declare abstains = true if that is meant.",
             cause="odd",
             reward=subject.name,
+            severity="info" if cut else "warning",
             evidence=subject.evidence(
                 odd.row, completion=subject.shaped(item.text), got=None, expected="a number"
             ),

@@ -7,6 +7,7 @@ from typing import Any
 
 from rewards.contract import Status
 from workbench.checks.check import RewardCheck
+from workbench.checks.contract.several_turns import with_tool
 from workbench.checks.finding import Cost, Finding
 from workbench.checks.subject import RewardSubject
 
@@ -16,8 +17,8 @@ class WrongLength(RewardCheck):
 
     TRL raises `ValueError` on the first batch where the counts differ, and older versions spread a single
     value over all rows. The usual cause is a `continue` for a row that cannot be parsed, so the counts agree
-    until the policy writes the first such completion. Tried with batches of 1, 2 and all rows, and with odd
-    rows between sound ones.
+    until the policy writes the first such completion. Tried with batches of 1, 2 and all rows, with odd rows between
+    sound ones, and with a completion of several messages, which must not get a score for each.
 
     Example:
         for text in completions:
@@ -54,7 +55,13 @@ class WrongLength(RewardCheck):
             if finding is not None:
                 yield finding
                 return
-        yield from self._odd(subject, rows[0])
+        yield from list(self._odd(subject, rows[0])) or self._several(subject, rows[0])
+
+    def _several(self, subject: RewardSubject, row: int) -> Iterable[Finding]:
+        """A completion with a tool call in it, as tools make them: one score all the same."""
+        finding = self._try(subject, [row], [with_tool(subject.text(row), "")]) if subject.chat else None
+        if finding is not None:
+            yield finding
 
     def _odd(self, subject: RewardSubject, row: int) -> Iterable[Finding]:
         """Where a batch with odd rows gave a wrong count: the odd row that does so beside a sound one."""

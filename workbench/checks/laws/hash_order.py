@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+import random
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
-from rewards.contract import CallResult
+from rewards.contract import Batch, CallResult, completion_text
 from rewards.errors import RewardWorkbenchError
 from workbench.checks.check import RewardCheck, number
 from workbench.checks.finding import Cost, Finding
 from workbench.checks.steadiness import differ, plain_scores
 from workbench.checks.subject import RewardSubject, Source
+from workbench.mutations import Material, mutate
 
 SEEDS = (1, 2)
+PARTS = 48
+"""Samples tried in part, at most: what a loop meets first often decides only where something is missing."""
+TAKEN_APART = ("drop", "cut", "behead", "swap")
 ORDERED = (
     "list",
     "tuple",
@@ -36,8 +42,8 @@ class HashOrder(RewardCheck):
 
     Python salts the hash of a text anew in every process. A reward that takes the first element of a set, or
     derives a score from `hash(text)`, is stable within one process and different in the next one: on several
-    GPUs, in a resumed run, on a colleague's machine. Tried in processes with other hash seeds; only where the
-    reward's file calls `hash` or goes through a set.
+    GPUs, in a resumed run, on a colleague's machine. Tried in processes with other hash seeds, on the samples and on
+    parts of them; only where the reward's file calls `hash` or goes through a set.
 
     Example:
         words = list(set(text.split()))[:20]      # which twenty depends on the process
@@ -59,31 +65,66 @@ class HashOrder(RewardCheck):
             return
         if not subject.description.entry.deterministic:
             return
-        rows = subject.few(64)
-        batch = subject.variant(rows)
+        rows, batch = _tried(subject)
         first = plain_scores(subject.bench.call(subject.name, batch, timeout_s=subject.patience_s))
         for seed in SEEDS:
-            result = _with_seed(subject, rows, seed)
+            result = _with_seed(subject, batch, seed)
             if result is None:
                 return
             then = plain_scores(result)
-            moved = [place for place in range(len(rows)) if differ(first[place], then[place])]
+            moved = [place for place in range(len(batch)) if differ(first[place], then[place])]
             if moved:
-                place = min(moved, key=lambda p: len(subject.text(rows[p])))
+                place = min(moved, key=lambda p: len(completion_text(batch.completions[p])))
                 got = [None if np.isnan(x) else float(x) for x in (first[place], then[place])]
-                yield self.finding(
-                    f"{subject.name} gives the same completion another score in another process: {_shown(got[0])}, and "
-                    f"{_shown(got[1])} with PYTHONHASHSEED={seed}.",
-                    advice="Sort sets before using their order, and use zlib.crc32 or hashlib instead of hash().",
-                    cause="hash seed",
-                    reward=subject.name,
-                    evidence=subject.evidence(
-                        rows[place], got=got, expected="the same score in every process"
-                    ),
-                    line=subject.description.line,
-                    count=len(moved),
-                )
+                yield self._tell(subject, rows[place], batch.completions[place], got, seed, len(moved))
                 return
+
+    def _tell(
+        self,
+        subject: RewardSubject,
+        row: int,
+        completion: Any,
+        got: list[float | None],
+        seed: int,
+        count: int,
+    ) -> Finding:
+        return self.finding(
+            f"{subject.name} gives the same completion another score in another process: {_shown(got[0])}, and "
+            f"{_shown(got[1])} with PYTHONHASHSEED={seed}.",
+            advice="Sort sets before using their order, and use zlib.crc32 or hashlib instead of hash().",
+            cause="hash seed",
+            reward=subject.name,
+            evidence=subject.evidence(
+                row, completion=completion, got=got, expected="the same score in every process"
+            ),
+            line=subject.description.line,
+            count=count,
+        )
+
+
+def _tried(subject: RewardSubject) -> tuple[list[int], Batch]:
+    """Samples, and parts of them under their own prompts: the row of each, and all as one batch."""
+    rows = subject.few(64)
+    assert subject.batch is not None
+    completions = [subject.batch.completions[row] for row in rows]
+    if not subject.compares:
+        texts = [(row, subject.text(row)) for row in rows]
+        parts = _parts(texts, random.Random(subject.options.seed), min(PARTS, subject.affordable()))
+        rows = [*rows, *(row for row, _ in parts)]
+        completions += [subject.shaped(text) for _, text in parts]
+    return rows, subject.variant(rows, completions)
+
+
+def _parts(items: Sequence[tuple[int, str]], rng: random.Random, most: int) -> list[tuple[int, str]]:
+    """Texts with pieces left out or exchanged, under their own prompts."""
+    long = [item for item in items if len(item[1].split()) > 1]
+    made: dict[tuple[int, str], None] = {}
+    for place in range(2 * most if long else 0):
+        row, text = long[place % len(long)]
+        part = mutate(text, TAKEN_APART[rng.randrange(len(TAKEN_APART))], rng.randrange, Material())
+        if part.strip() and (row, part) not in items:
+            made[(row, part)] = None
+    return list(made)[:most]
 
 
 def uses_hashes(source: Source) -> bool:
@@ -126,7 +167,7 @@ def _is_set(node: ast.expr, names: set[str]) -> bool:
     return False
 
 
-def _with_seed(subject: RewardSubject, rows: list[int], seed: int) -> CallResult | None:
+def _with_seed(subject: RewardSubject, batch: Batch, seed: int) -> CallResult | None:
     """One call in a fresh interpreter with this hash seed; None where it did not start."""
     from rewards.running import Runner
 
@@ -135,7 +176,7 @@ def _with_seed(subject: RewardSubject, rows: list[int], seed: int) -> CallResult
             Runner(spawn=True, environment={"PYTHONHASHSEED": str(seed)}) as runner,
             runner.worker(subject.bench.target) as worker,
         ):
-            return worker.call(subject.name, subject.variant(rows), timeout_s=subject.patience_s)
+            return worker.call(subject.name, batch, timeout_s=subject.patience_s)
     except RewardWorkbenchError:
         return None
 

@@ -18,9 +18,9 @@ class Invariance(RewardCheck):
     """A right sample earns less with a new line at its end, spaces around it, or Windows line ends.
 
     Whether a completion ends in a new line is an accident of decoding. White space around it, and the way lines
-    end, must not count for content or correctness; for a layout, the new line at the very end must not. That
-    letters with accents may be written in two ways (Unicode's composed and decomposed forms) is told as
-    information.
+    end, must not count for content or correctness; for a layout, the new line at the very end must not. What models
+    hardly write is told as information where it is the only way: Windows line ends, and letters with accents in
+    Unicode's other form (composed or decomposed).
 
     Example:
         re.match(r"^<answer>.*</answer>\\n$", text)        # models end without the new line
@@ -43,12 +43,14 @@ class Invariance(RewardCheck):
             return
         trials = [trial for case in task.cases for trial in _trials(task, case)]
         lowered = [outcome for outcome in try_out(subject, trials) if _lower(outcome)]
-        for severity in ("warning", "info"):
-            here = [
-                outcome for outcome in lowered if (outcome.trial.what == COMPOSED) == (severity == "info")
-            ]
-            if here:
-                yield self._tell(subject, here, "info" if severity == "info" else "warning")
+        common = [outcome for outcome in lowered if outcome.trial.what not in RARE]
+        composed = [outcome for outcome in lowered if outcome.trial.what == COMPOSED]
+        windows = [outcome for outcome in lowered if outcome.trial.what == WINDOWS]
+        if common:
+            yield self._tell(subject, common + windows, "warning")
+        rare = composed if common else composed + windows
+        if rare:
+            yield self._tell(subject, rare, "info")
 
     def _tell(self, subject: RewardSubject, lowered: list[Outcome], severity: Severity) -> Finding:
         ways = list(dict.fromkeys(outcome.trial.what for outcome in lowered))
@@ -73,6 +75,8 @@ class Invariance(RewardCheck):
 
 
 COMPOSED = "in another Unicode form of its letters"
+WINDOWS = "with Windows line ends"
+RARE = (COMPOSED, WINDOWS)
 
 
 def _trials(task: Task, case: Case) -> Iterable[Trial]:
@@ -85,7 +89,7 @@ def _trials(task: Task, case: Case) -> Iterable[Trial]:
         changed += [
             (f"\n{text}", "with a new line before it"),
             (f"{text}  " if text.startswith("```") else f"  {text}  ", "with spaces around it"),
-            (text.replace("\r\n", "\n").replace("\n", "\r\n"), "with Windows line ends"),
+            (text.replace("\r\n", "\n").replace("\n", "\r\n"), WINDOWS),
             (unicodedata.normalize("NFD", text), COMPOSED),
             (unicodedata.normalize("NFC", text), COMPOSED),
         ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from rewards.errors import WorkerDied, WorkerTimeout
@@ -28,8 +29,8 @@ class SlowPattern(RewardCheck):
     one that doubles with every character. A model that loops does write such texts, and TRL waits for ever. Each
     pattern is tried on texts made of its own literals; reported is what costs over 20 ms, with the power by which it
     grows. It is a warning where 32,000 characters take over a second, an error where a few dozen never end, and
-    a note below that. A pattern that the reward only tries on short or cleaned texts is not reported, unless it is one
-    that never ends (a note).
+    a note below that, and where the reward cuts long texts before it tries the pattern. A pattern that the reward only
+    tries on short or cleaned texts is not reported, unless it is one that never ends (a note).
 
     Example:
         re.match(r"^(\\w+\\s?)*$", text)            # never ends on 30 letters and a "!"
@@ -69,14 +70,24 @@ class SlowPattern(RewardCheck):
         for item in found:
             growth = Growth.from_json(item["growth"])
             text = slow_completion(subject, row, growth)
-            if text is not None or math.isinf(growth.exponent):
-                yield self._tell(subject, row, item, growth, text)
+            if text is None and not math.isinf(growth.exponent):
+                continue
+            held = text is not None and severity_of(growth) == "warning" and is_held(subject, row, growth)
+            yield self._tell(subject, row, item, growth, text, held=held)
 
     def _tell(
-        self, subject: RewardSubject, row: int, item: dict[str, Any], growth: Growth, text: str | None
+        self,
+        subject: RewardSubject,
+        row: int,
+        item: dict[str, Any],
+        growth: Growth,
+        text: str | None,
+        *,
+        held: bool,
     ) -> Finding:
-        level = severity_of(growth) if text is not None else "info"
+        level = severity_of(growth) if text is not None and not held else "info"
         how = "" if text is not None else ", though no completion was found that takes the reward there"
+        how += ", though the reward gives it only a part of a long text" if held else ""
         return self.finding(
             f"{subject.name}: the pattern {shown(item['pattern'])} {cost_of(growth)}{how}.",
             advice="Let no two neighbouring repeats take the same characters ([^<]* in place of .*?, no \\s* beside "
@@ -99,7 +110,25 @@ class SlowPattern(RewardCheck):
 def slow_completion(subject: RewardSubject, row: int, growth: Growth) -> str | None:
     """A completion on which the reward itself takes the time that the pattern does; None where none was found."""
     texts = places_for(subject, row, growth)
-    limit = max(0.2, 2 * growth.seconds)
+    times = _times(subject, row, texts, max(0.2, 2 * growth.seconds))
+    slow = [text for text, seconds in zip(texts, times, strict=False) if seconds >= 0.5 * own_time(growth)]
+    return min(slow, key=len, default=None)
+
+
+def is_held(subject: RewardSubject, row: int, growth: Growth) -> bool:
+    """Whether the reward does not let the pattern see all of a long text.
+
+    Looked at where the pattern alone would take a second: the reward takes less than half of that, wherever the text
+    stands in the completion.
+    """
+    length = round(growth.length * (1.0 / max(growth.seconds, 1e-3)) ** (1 / growth.exponent))
+    longer = replace(growth, text=growth.before + growth.again * max(1, length // len(growth.again)) + "!")
+    times = _times(subject, row, places_for(subject, row, longer), 0.5)
+    return bool(times) and max(times) < 0.5
+
+
+def _times(subject: RewardSubject, row: int, texts: list[str], limit: float) -> list[float]:
+    """Processor seconds of the reward on each text; none where the worker was lost."""
     times: list[float] | None = subject.bench.probe(
         PROBE + "times_of",
         timeout_s=20 + subject.deadline(len(texts)) + limit * len(texts),
@@ -109,10 +138,7 @@ def slow_completion(subject: RewardSubject, row: int, growth: Growth) -> str | N
         chat=subject.chat,
         limit=limit,
     )
-    slow = [
-        text for text, seconds in zip(texts, times or [], strict=False) if seconds >= 0.5 * own_time(growth)
-    ]
-    return min(slow, key=len, default=None)
+    return times or []
 
 
 def own_time(growth: Growth) -> float:

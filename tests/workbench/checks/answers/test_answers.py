@@ -177,6 +177,56 @@ def test_a_maximum_that_nobody_reaches_is_told(check):
     assert check(reward("s == a"), "RW408", rows=rows(), declare=DECLARED) == []
 
 
+def listed(*golds):
+    made = rows(tuple(", ".join(gold) for gold in golds))
+    return [{**row, "answer": golds[place // 2]} for place, row in enumerate(made)]
+
+
+@pytest.mark.parametrize("declare", ["", DECLARED])
+@pytest.mark.parametrize(("divided", "found"), [(" / len(a)", True), ("", False)])
+def test_division_by_the_number_of_parts_too_many_is_told(check, divided, found, declare):
+    source = reward(f"(sorted(s.split(', ')) == sorted(a)){divided}")
+    made = listed(["red"], ["green", "blue"], ["oak", "elm", "ash"])
+    findings = check(source, "RW408", rows=made, declare=declare)
+    assert [f.severity for f in findings] == ["warning"] * found
+    if found:
+        assert findings[0].message.endswith("the more parts it has: 1 for 1, 0.5 for 2, 0.3333 for 3.")
+
+
+FENCED = """
+import re
+def reward(completions, tests, **kwargs):
+    texts = [c[-1]["content"] for c in completions]
+    found = [re.search(r"```python\\n(.*?)```", text, re.DOTALL) for text in texts]
+    return [float(bool(f and f"return {t[-2:]}" in f.group(1))) for f, t in zip(found, tests)]
+"""
+
+
+@pytest.mark.parametrize(("asked", "found"), [("in one block", True), ("in one ```python block", False)])
+def test_fence_that_the_prompt_asks_for_may_be_required(check, asked, found):
+    made = [
+        {
+            "prompt": [{"role": "user", "content": f"Write f, which returns {value}, {asked}."}],
+            "completion": [{"role": "assistant", "content": f"```python\ndef f():\n    return {said}\n```"}],
+            "tests": f"assert f() == {value}",
+            "label": label,
+        }
+        for value in ("40", "50")
+        for said, label in ((value, "right"), ("17", "wrong"))
+    ]
+    assert bool(check(FENCED, "RW402", rows=made, declare=DECLARED)) == found
+
+
+def test_reward_that_counts_the_answers_refuses_two_on_purpose(check):
+    counted = reward("len(re.findall('<answer>', t)) == 1 and s == a")
+    greedy = reward("(m := re.search(r'<answer>(.*)</answer>', t, re.S)) is not None and m.group(1) == a")
+    [told] = check(counted, "RW406", rows=rows(), declare=DECLARED)
+    assert told.severity == "info"
+    assert "asks for exactly one answer" in told.message
+    [told] = check(greedy, "RW406", rows=rows(), declare=DECLARED)
+    assert told.severity == "warning"
+
+
 def test_letters_in_brackets_and_bold_lines_are_the_same_answer(check):
     made = rows(("A", "C", "B"), form="Answer: {}")
     made = [

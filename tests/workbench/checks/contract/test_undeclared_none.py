@@ -37,5 +37,16 @@ def test_none_for_an_odd_completion_is_found_though_no_sample_shows_it(check):
     assert "returns None for an empty completion" in finding.message
 
 
+def test_none_for_cut_completions_alone_is_a_note(check):
+    source = """
+    def reward(completions, **kwargs):
+        texts = [c[-1]["content"] for c in completions]
+        return [None if t.count("<answer>") == 1 and "</answer>" not in t else len(t) + 1.0 for t in texts]
+    """
+    [finding] = check(source, "RW108")
+    assert finding.severity == "info"
+    assert "cut just before its end" in finding.message
+
+
 def test_reward_that_always_scores_is_left_alone(check, healthy):
     assert check(healthy, "RW108") == []

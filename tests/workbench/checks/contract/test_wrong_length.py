@@ -42,5 +42,15 @@ def test_batch_of_one_is_tried(check):
     assert (finding.evidence.got, finding.evidence.expected) == (2, 1)
 
 
+def test_score_for_every_message_is_found_although_no_sample_has_several(check):
+    source = """
+    def reward(completions, **kwargs):
+        return [float("4" in (message["content"] or "")) for c in completions for message in c]
+    """
+    [finding] = check(source, "RW104")
+    assert (finding.evidence.got, finding.evidence.expected) == (3, 1)
+    assert [message["role"] for message in finding.evidence.completion] == ["assistant", "tool", "assistant"]
+
+
 def test_one_score_a_completion_is_left_alone(check, healthy):
     assert check(healthy, "RW104") == []

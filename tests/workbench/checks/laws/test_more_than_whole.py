@@ -100,3 +100,23 @@ def test_a_new_line_at_the_end_changes_nothing(check, healthy):
     assert (finding.check, finding.severity) == ("RW208", "warning")
     assert "with a new line at its end" in finding.message
     assert finding.evidence.expected == 1.0
+
+
+def test_windows_line_ends_alone_are_a_note(check):
+    source = """
+    def reward(completions, answer, **kwargs):
+        texts = [c[-1]["content"].strip() for c in completions]
+        return [float("\\r" not in t and t.endswith(f"<answer>{a}</answer>")) for t, a in zip(texts, answer)]
+    """
+    made = [
+        {
+            "prompt": [{"role": "user", "content": f"What is {answer} plus 0?"}],
+            "completion": [{"role": "assistant", "content": f"It is easy.\n<answer>{said}</answer>"}],
+            "answer": answer,
+            "label": "right" if said == answer else "wrong",
+        }
+        for answer in ("4", "21")
+        for said in (answer, "7")
+    ]
+    [finding] = check(source, "RW208", rows=made)
+    assert (finding.severity, "with Windows line ends" in finding.message) == ("info", True)

@@ -160,6 +160,37 @@ def test_scores_that_depend_on_the_hash_seed_are_told(check):
     assert "PYTHONHASHSEED=" in finding.message
 
 
+FIRST_MISS = """
+def reward(completions, **kwargs):
+    scores = []
+    for c in completions:
+        text, found = c[-1]["content"], 0
+        for name in WANTED:
+            if name not in text:
+                break
+            found += 1
+        scores.append(found / 4)
+    return scores
+"""
+
+
+@pytest.mark.parametrize(("order", "found"), [("set(WORDS)", True), ("sorted(set(WORDS))", False)])
+def test_loop_over_a_set_that_stops_at_the_first_miss_is_found_on_parts_of_samples(check, order, found):
+    texts = ["Ada and Ben and Cleo and Dan", "nobody at all"]
+    rows = [
+        {
+            "prompt": [{"role": "user", "content": "Who came?"}],
+            "completion": [{"role": "assistant", "content": text}],
+        }
+        for text in texts
+    ]
+    source = FIRST_MISS.replace("WANTED", order).replace("WORDS", '("Ada", "Ben", "Cleo", "Dan")')
+    findings = check(source, "RW202", rows=rows)
+    assert [f.check for f in findings] == ["RW202"] * found
+    if found:
+        assert findings[0].evidence.completion[0]["content"] not in texts
+
+
 def test_membership_in_a_set_is_no_order(check):
     source = """
     def reward(completions, **kwargs):

@@ -1,5 +1,7 @@
 """RW502, RW503, RW504."""
 
+import pytest
+
 NEVER = """
 import re
 WORDS = re.compile(r"^\\W*[Aa]nswer:\\s*((?:\\w+\\s?)+)\\.?$")
@@ -43,6 +45,19 @@ def test_pattern_that_only_sees_short_texts_is_left_alone(check):
         return [float(bool(re.search(r"<answer>.*?</answer>\\\\s*x?.*$", t, re.DOTALL))) for t in texts]
     """
     assert check(source, "RW502 RW503") == []
+
+
+@pytest.mark.parametrize(("cut", "severity"), [("", "warning"), ("[-3000:]", "info")])
+def test_pattern_that_sees_the_end_of_long_texts_alone_is_a_note(check, cut, severity):
+    source = f"""
+    import re
+    def reward(completions, **kwargs):
+        texts = [c[-1]["content"]{cut} for c in completions]
+        return [float(bool(re.search(r"answer\\W*:\\W*(yes|no)", t))) for t in texts]
+    """
+    [finding] = check(source, "RW502")
+    assert finding.severity == severity
+    assert ("only a part of a long text" in finding.message) == bool(cut)
 
 
 def test_loop_over_all_pairs_of_words_grows_with_the_square(check):
