@@ -38,6 +38,8 @@ from rewards.errors import UsageError
 PENDING, RUNNING, STOPPED, FAILED, DONE = "pending", "running", "stopped", "failed", "done"
 
 ADAPTER_FILES = ("adapter_model.safetensors", "adapter_model.bin")
+TRACKED = "runs"
+"""Where a tracker that writes files (tensorboard) keeps them, beside the checkpoints."""
 CHECKPOINT_RECORD = "whole.json"
 CHECKPOINT_STATE = "trainer_state.json"
 
@@ -264,6 +266,8 @@ class RunDir:
         whole = set(self.whole_checkpoints(index))
         for path in self.checkpoints_of(index).glob("*"):
             number = checkpoint_step(path)
+            if path.name == TRACKED:
+                continue
             if path.is_dir() and (path not in whole or (number is not None and number > step)):
                 shutil.rmtree(path)
 

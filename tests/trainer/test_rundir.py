@@ -144,3 +144,12 @@ def test_one_process_at_a_time_trains_a_run(run: RunDir) -> None:
         with pytest.raises(UsageError, match="is being trained by another process"), run.locked():
             pass
     assert not run.is_live()
+
+
+def test_what_a_tracker_wrote_beside_the_checkpoints_stays_when_a_run_goes_back(tmp_path: Path) -> None:
+    run = RunDir(tmp_path)
+    run.write_stages([Stage("main", ("a",), 4)])
+    (run.checkpoints / "runs").mkdir(parents=True)
+    (run.checkpoints / "checkpoint-4").mkdir()  # not whole
+    run.drop_after(0)
+    assert [path.name for path in run.checkpoints.iterdir()] == ["runs"]

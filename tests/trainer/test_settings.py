@@ -163,12 +163,20 @@ def test_trl_has_the_last_word_on_its_own_settings(given: str, sentence: str) ->
 
 
 @pytest.mark.guide("G27")
+@pytest.mark.parametrize(
+    ("tracker", "line"),
+    [
+        ("wandb", r"pip install 'reward-workbench\[wandb\]'"),
+        ("trackio", r"pip install 'reward-workbench\[trackio\]'"),
+        ("tensorboard", "pip install tensorboard"),
+    ],
+)
 def test_a_tracker_that_is_not_installed_is_answered_with_its_install_line(
-    monkeypatch: pytest.MonkeyPatch,
+    tracker: str, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'reward-workbench\[wandb\]'"):
-        settings("report_to=wandb", "optim=adamw_torch")
+    with pytest.raises((MissingExtraError, UsageError), match=line):
+        settings(f"report_to={tracker}", "optim=adamw_torch")
 
 
 @pytest.mark.guide("G27")
