@@ -3,7 +3,8 @@
     python docs/pictures/make.py            all pictures, into this folder
     python docs/pictures/make.py --into D   elsewhere, to look at them
 
-Needs the extras `app` and `test` and a Chromium. The project, the drafts and the server are gone afterwards.
+Needs the extras `app` and `test` and a Chromium; the pictures of a finished run also `train`, and two minutes. The
+projects, the drafts and the servers are gone afterwards.
 """
 
 from __future__ import annotations
@@ -27,18 +28,21 @@ from workbench.project import create_from_template
 
 FLAGS = "--headless --no-sandbox --disable-gpu --disable-background-networking --no-first-run"
 WIDE, MIDDLE, NARROW = (1440, 900), (1024, 768), (800, 1100)
+TRAINED = "arithmetic"
+"""The template whose pictures show a finished run: the toy model learns its sums in a minute."""
 PARTLY_PAID = 6
 """A row of the example project that is paid for its layout alone."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """One picture: its file name, the window, and what is done before it is taken."""
+    """One picture: its file name, the window, what is done before it is taken, and the template it is taken of."""
 
     name: str
     size: tuple[int, int] = WIDE
     scheme: str = "light"
     before: Callable[[Any], None] = lambda page: select(page, PARTLY_PAID)
+    template: str = "gsm8k"
 
 
 def select(page: Any, row: int) -> None:
@@ -140,6 +144,14 @@ def compare_draft(page: Any) -> None:
     page.wait_for_selector("#rw-compared-rows[data-shown]", timeout=60_000)
 
 
+def read_a_step(page: Any) -> None:
+    """A run's completions at a step, one of them in full."""
+    page.click("#rw-tab-train")
+    page.wait_for_selector("#rw-record-rows[data-step]")
+    page.click("#rw-record-rows tbody tr")
+    page.wait_for_selector("#rw-record-detail[data-explained]", timeout=60_000)
+
+
 def type_over(page: Any, old: str, new: str) -> None:
     """Replace the first occurrence of a text in the editor, as a person would."""
     page.evaluate(
@@ -175,17 +187,36 @@ PICTURES = (
     ),
     Picture("check-1024", MIDDLE, before=page_of("check", "#rw-seal")),
     Picture("train-800", NARROW, before=page_of("train", "#rw-train-start")),
+    Picture("result-empty", before=page_of("result", "text=No run has finished yet")),
+    Picture("train-run", before=read_a_step, template=TRAINED),
+    Picture("train-run-800-dark", NARROW, "dark", read_a_step, TRAINED),
+    Picture("result", before=page_of("result", "#rw-compared-sentence"), template=TRAINED),
+    Picture("result-800-dark", NARROW, "dark", page_of("result", "#rw-compared-sentence"), TRAINED),
 )
 
 
+def train_toy(project: Path) -> None:
+    """Train the toy model for forty steps, merge it and compare it with its base."""
+    sets = ["model=toy", "max_steps=40", "save_steps=40"]
+    train = ["train", str(project), "--allow-unsealed", *(part for text in sets for part in ("--set", text))]
+    run = str(project / "runs" / f"{TRAINED}-1")
+    for arguments in (train, ["merge", run], ["compare", run]):
+        subprocess.run(
+            [sys.executable, "-P", "-m", "trainer", *arguments], check=True, stdout=subprocess.DEVNULL
+        )
+
+
 @contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """The address of a server on a fresh example project in `folder`."""
-    create_from_template(folder / "gsm8k")
-    said = folder / "server.log"
+def served(folder: Path, template: str) -> Iterator[str]:
+    """The address of a server on a fresh project of a template in `folder`."""
+    project = folder / template
+    create_from_template(project, template)
+    if template == TRAINED:
+        train_toy(project)
+    said = folder / f"{template}.log"
     with said.open("wb") as file:
         server = subprocess.Popen(
-            [sys.executable, "-P", "-m", "workbench.cli.main", "serve", str(folder / "gsm8k"), "--port", "0"],
+            [sys.executable, "-P", "-m", "workbench.cli.main", "serve", str(project), "--port", "0"],
             stderr=file,
             env={**os.environ, "XDG_STATE_HOME": str(folder / "state")},
         )
@@ -212,6 +243,9 @@ def take(browser: Any, address: str, picture: Picture, into: Path) -> None:
     page.wait_for_selector("#rw-detail[data-shown]")
     picture.before(page)
     page.wait_for_timeout(400)  # fonts and fades; nothing is measured here
+    if picture.template == TRAINED:  # the pages are long; the window shows them whole
+        whole = page.evaluate("document.querySelector(`#rw-page-${RW.page}`).scrollHeight + 60")
+        page.set_viewport_size({"width": width, "height": int(whole)})
     page.screenshot(path=into / f"{picture.name}.png", full_page=picture.size is NARROW)
     page.evaluate("RW.showPage('write')")
     if page.is_visible("#rw-samples"):
@@ -231,16 +265,15 @@ def main() -> None:
     from playwright.sync_api import sync_playwright
 
     asked.into.mkdir(parents=True, exist_ok=True)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        served(Path(folder)) as address,
-        sync_playwright() as playwright,
-    ):
+    wanted = [picture for picture in PICTURES if not asked.names or picture.name in asked.names]
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS.split())
-        for picture in PICTURES:
-            if not asked.names or picture.name in asked.names:
-                take(browser, address, picture, asked.into)
-                print(asked.into / f"{picture.name}.png")
+        for template in dict.fromkeys(picture.template for picture in wanted):
+            with served(Path(folder), template) as address:
+                for picture in wanted:
+                    if picture.template == template:
+                        take(browser, address, picture, asked.into)
+                        print(asked.into / f"{picture.name}.png")
         browser.close()
 
 
