@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from rewards.code_parts import code_parts
 from rewards.errors import SealError
 from rewards.fingerprint import digest, package_versions
 from rewards.manifest import write_text
@@ -40,13 +41,15 @@ class SealedReward:
 
     `fingerprint` covers code and declaration; `code` maps each file it uses to a digest and each package to its
     version; `declaration` holds
-    the keys of its `[[reward]]` table (or mark) that the fingerprint covers.
+    the keys of its `[[reward]]` table (or mark) that the fingerprint covers; `parts` digests what it uses of each local
+    file, {} in seals of earlier versions.
     """
 
     name: str
     fingerprint: str
     code: dict[str, str]
     declaration: dict[str, Any]
+    parts: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -164,7 +167,13 @@ def seal_of(
         fingerprint=description.fingerprint,
         settings=_settings(description),
         rewards=tuple(
-            SealedReward(reward.name, reward.fingerprint, dict(reward.code), _declaration(reward))
+            SealedReward(
+                reward.name,
+                reward.fingerprint,
+                dict(reward.code),
+                _declaration(reward),
+                code_parts(reward.entry.function, description.root),
+            )
             for reward in description.rewards
         ),
         samples=samples,
@@ -210,7 +219,9 @@ def read_seal(path: Path) -> Seal:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
-        raise SealError(f"there is no seal {path.name}; check the set with --seal to make one") from error
+        raise SealError(
+            f"there is no seal {path.name}{_other_seals(path)}; check the set with --seal to make one"
+        ) from error
     except (OSError, UnicodeDecodeError) as error:
         raise SealError(f"the seal {path.name} cannot be read ({type(error).__name__}){again}") from error
     try:
@@ -231,11 +242,28 @@ def read_seal(path: Path) -> Seal:
         raise SealError(f"the seal {path.name} lacks a part or has one too many: {error}{again}") from error
 
 
+def _other_seals(path: Path) -> str:
+    """The seals of other targets in the same folder, and that they are not this one's; "" where there are none."""
+    end = ".seal.json"
+    others = []
+    for other in sorted(path.parent.glob(f"*{end}")):
+        name = other.name.removesuffix(end)
+        file, python, function = name.partition(".py")
+        single = f"{file}.py{f'::{function[1:]}' if function else ''}"
+        others.append(single if python else "the project" if name == "rewardset" else name.replace(".", ":"))
+    if not others:
+        return ""
+    return (
+        f" (sealed here is {' and '.join(others[:3])}: another target, whose seal says nothing of this one)"
+    )
+
+
 def verify(seal: Seal, description: SetDescription) -> list[str]:
     """What differs between a seal and the set as it is now, a sentence each; [] while the seal holds.
 
     Only hashes and declarations are compared: nothing is run. Cause before effect: where a reward's code or a
-    key of its table changed, that is named, not its fingerprint.
+    key of its table changed, that is named, not its fingerprint. Where a file of several rewards changed, those are
+    named that use what changed in it; all of them where none seems to.
     """
     if seal.fingerprint == description.fingerprint:
         return []
@@ -243,15 +271,18 @@ def verify(seal: Seal, description: SetDescription) -> list[str]:
         return ["it was made by an older version, whose fingerprints cannot be compared"]
     sealed = {reward.name: reward for reward in seal.rewards}
     found = _changes("[set]", seal.settings, _settings(description))
+    beside: list[str] = []
     for reward in description.rewards:
         if reward.name in sealed:
-            found += _reward_changes(sealed[reward.name], reward)
+            own = _reward_changes(sealed[reward.name], reward)
+            (beside if _uses_none_of_it(sealed[reward.name], reward, description.root) else found).extend(own)
         else:
             found.append(f"reward '{reward.name}' was not there when the set was sealed")
     now = description.names
     found += [f"reward '{name}' was sealed and is gone" for name in sealed if name not in now]
     if not found and list(sealed) != now:
         found.append(f"the order of the rewards changed from {', '.join(sealed)} to {', '.join(now)}")
+    found = found or beside
     return found or ["the fingerprint of the set differs: it was sealed by another version"]
 
 
@@ -265,6 +296,20 @@ def _reward_changes(sealed: SealedReward, now: RewardDescription) -> list[str]:
         changed = [_change(file, sealed.code, now.code) for file in files]
         found.insert(0, f"{where}: its code changed ({', '.join(filter(None, changed))})")
     return found or [f"{where}: its fingerprint differs: it was sealed by another version"]
+
+
+def _uses_none_of_it(sealed: SealedReward, now: RewardDescription, root: Path) -> bool:
+    """Whether only code changed that the reward does not use, in files that it shares with others."""
+    same_tools = {name: value for name, value in sealed.code.items() if not name.endswith(".py")} == {
+        name: value for name, value in now.code.items() if not name.endswith(".py")
+    }
+    return (
+        sealed.fingerprint != now.fingerprint
+        and same_tools
+        and sealed.declaration == _declaration(now)
+        and bool(sealed.parts)
+        and sealed.parts == code_parts(now.entry.function, root)
+    )
 
 
 def _change(part: str, before: Mapping[str, str], now: Mapping[str, str]) -> str:

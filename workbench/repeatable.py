@@ -1,6 +1,6 @@
 """Whether a reward's code gives the same score for the same row every time, as far as its text shows.
 
-A conservative look at everything the function depends on: its own part of its file (`workbench.code_slices`), the
+A conservative look at everything the function depends on: its own part of its file (`rewards.code_slices`), the
 local files it imports, and the packages. Whatever reads a clock, a file, the network, the environment or random
 numbers, keeps state between calls, or uses a package that is not known to be free of such things, is not
 repeatable. What the look cannot see (a C extension that keeps state, a set whose order decides) the author has to
@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rewards.code_slices import CodeSlice, Imported, code_slice, imports_of, words
 from rewards.fingerprint import digest
 from rewards.rewardset import RewardDescription
-from workbench.code_slices import CodeSlice, Imported, code_slice, imports_of, words
 from workbench.state_keeping import kept_state
 
 STANDARD = words(

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.code_slices import CodeSlice, last_name, words
+from rewards.code_slices import CodeSlice, last_name, words
 
 CHANGES = words(
     "append add update setdefault pop popitem extend insert clear remove discard sort reverse appendleft popleft "

@@ -119,7 +119,6 @@ def test_changed_code_is_named_with_its_rewards_and_file(project: Path) -> None:
     seal = sealed(project)
     change(project / "scores.py", "< 40", "< 50")
     assert verify(seal, described(project)) == [
-        "reward 'right': its code changed (scores.py)",
         "reward 'brief': its code changed (scores.py)",
     ]
 
@@ -275,3 +274,36 @@ def test_numbers_without_a_word_in_json_are_refused(project: Path) -> None:
 def test_the_environment_names_python_and_packages() -> None:
     assert set(here()) == {"python", "platform", "packages"}
     assert "numpy" in here()["packages"]
+
+
+def test_a_seal_of_another_target_in_the_folder_is_told_from_this_ones(tmp_path: Path) -> None:
+    (tmp_path / "rewards.py.pays.seal.json").write_text("{}")
+    with pytest.raises(SealError) as error:
+        read_seal(tmp_path / "rewardset.seal.json")
+    assert "(sealed here is rewards.py::pays: another target, whose seal says nothing of this one)" in str(
+        error.value
+    )
+
+
+def test_of_a_changed_file_only_the_rewards_that_use_the_change_are_named(tmp_path: Path) -> None:
+    (tmp_path / "worth.py").write_text("def one():\n    return 1.0\n\ndef two():\n    return 2.0\n")
+    file = tmp_path / "rewards.py"
+    code = (
+        "from worth import one, two\n\ndef a(completions, **_):\n    return [one() for _ in completions]\n\n"
+    )
+    code += "def b(completions, **_):\n    return [two() for _ in completions]\n"
+    file.write_text(code)
+    seal = seal_of(RewardSet.load(file).describe(), SealedSamples("", 0, 0), created="")
+
+    def told() -> list[str]:
+        return verify(seal, RewardSet.load(file).describe())
+
+    file.write_text(code.replace("[two()", "[-two()"))
+    assert told() == ["reward 'b': its code changed (rewards.py)"]
+    file.write_text(code)
+    (tmp_path / "worth.py").write_text("def one():\n    return 1.5\n\ndef two():\n    return 2.0\n")
+    assert told() == ["reward 'a': its code changed (worth.py)"]
+    (tmp_path / "worth.py").write_text(
+        "def one():\n    return 1.0\n\ndef two():\n    return 2.0\n\nTHREE = 3.0\n"
+    )
+    assert [sentence.partition(":")[0] for sentence in told()] == ["reward 'a'", "reward 'b'"]

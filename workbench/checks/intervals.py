@@ -40,6 +40,18 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
     return centre, centre - width, centre + width
 
 
+def share_interval(shares: Sequence[float]) -> tuple[float, float, float]:
+    """(mean, low, high) as `mean_interval`, within 0 to 1, or to the largest share that was met where that is more.
+
+    >>> [round(bound, 2) for bound in share_interval([0.0, 1.0, 0.5, 1.0])]
+    [0.62, 0.0, 1.0]
+    """
+    share, low, high = mean_interval(shares)
+    if math.isinf(low):
+        return share, low, high
+    return share, max(low, 0.0), min(high, max(1.0, *shares))
+
+
 def correlation_interval(correlation: float, rows: int) -> tuple[float, float]:
     """The 95 % interval of a correlation counted on `rows` independent rows (Fisher's z); (-1, 1) below four.
 
@@ -80,4 +92,4 @@ _T = (
 """Student's t for 1, 2, ... degrees of freedom."""
 
 
-__all__ = ["correlation_interval", "mean_interval", "wilson"]
+__all__ = ["correlation_interval", "mean_interval", "share_interval", "wilson"]

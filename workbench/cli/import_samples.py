@@ -12,7 +12,7 @@ def import_samples(
     file: Annotated[Path, typer.Argument(help="A file or folder in any format that `score` reads.")],
     out: Annotated[Path, typer.Option("--out", help="The samples file to write, JSONL.")],
 ) -> None:
-    """Write completions of any readable format as samples.jsonl: a row a line, with columns, groups and labels."""
+    """Write completions of any readable format as samples.jsonl, a row a line; prints the file that was written."""
     from rewards.errors import UsageError
     from workbench.cli.printing import notes_to_stderr, write_output
     from workbench.samples import read_samples
@@ -23,6 +23,8 @@ def import_samples(
     samples = read_samples([file])
     notes_to_stderr([*samples.notes, *map(str, samples.skipped)], limit=10)
     write_output(to_jsonl(samples), out)
+    typer.echo(str(out))
     skipped = f", {len(samples.skipped)} skipped" if samples.skipped else ""
     groups = len(set(samples.groups))
-    typer.echo(f"{len(samples)} rows in {groups} groups written to {out}{skipped}", err=True)
+    rows = f"{len(samples)} row{'s' * (len(samples) != 1)} in {groups} group{'s' * (groups != 1)}"
+    typer.echo(f"note: {rows}{skipped}", err=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def write_output(content: str | bytes, out: Path | None) -> None:
-    """Print a result, or write it to a file whole or not at all.
+    """Print a result, or write it to a file whole or not at all; folders on the way to it are made.
 
     Raises:
         UsageError: the file cannot be written; an old one is unchanged.
@@ -35,6 +35,7 @@ def write_output(content: str | bytes, out: Path | None) -> None:
     data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
     temporary: str | None = None
     try:
+        out.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.")
         with os.fdopen(handle, "wb") as file:
             file.write(data)

@@ -248,7 +248,8 @@ def telling(before: str, after: str, most: int = 44) -> tuple[str, str]:
         inner = inner if len(inner) <= most else inner[: most - 4] + " ..."
         return ("... " if start else "") + inner + (" ..." if tail else "")
 
-    return part(before), part(after)
+    shown = part(before), part(after)
+    return shown if shown[0] != shown[1] else (before, after)  # never the same text for two pieces of code
 
 
 def _constant(node: ast.Constant) -> Iterator[_Change]:

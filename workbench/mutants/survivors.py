@@ -79,9 +79,14 @@ class Survivor:
         text = self.witness.text
         shown = repr(text if len(text) <= 120 else f"{text[:80]} ... {text[-30:]}")
         return (
-            f"add {shown} to the samples of that prompt: it scores {_number(self.witness.score)}, and "
-            f"{_number(self.witness.changed)} with {self.change}"
+            f"add {shown} to the samples of that prompt: it scores {self.scores[0]}, and {self.scores[1]} with "
+            f"{self.change}"
         )
+
+    @property
+    def scores(self) -> tuple[str, str]:
+        """The score of the witness and its score under the change, with as many digits as tell them apart."""
+        return told_apart(self.witness.score, self.witness.changed)
 
 
 @dataclass(frozen=True)
@@ -354,8 +359,19 @@ def _line_ranges(tree: ast.Module) -> dict[int, range]:
     return inside
 
 
-def _number(value: float) -> str:
-    return "no score" if math.isnan(value) else f"{value:.4g}"
+def told_apart(one: float, other: float) -> tuple[str, str]:
+    """Two scores in four digits, or in as many more as they differ in; "no score" for NaN.
+
+    >>> told_apart(0.5, 0.25), told_apart(0.123456, 0.123457)
+    (('0.5', '0.25'), ('0.123456', '0.123457'))
+    """
+    texts = ("", "")
+    for digits in range(4, 18):
+        first, second = ("no score" if math.isnan(value) else f"{value:.{digits}g}" for value in (one, other))
+        texts = (first, second)
+        if first != second:
+            break
+    return texts
 
 
 __all__ = ["How", "Survival", "Survivor", "Witness", "find_survivors", "survival_of"]

@@ -17,7 +17,7 @@ from workbench.checks.check import FAMILIES
 from workbench.checks.finding import SEVERITIES, Finding
 from workbench.checks.report import Report
 from workbench.reports import svg
-from workbench.reports.check_text import sealed_words
+from workbench.reports.check_text import sealed_words, value_words
 
 SET = "the set"
 _KEPT = 4_000
@@ -219,7 +219,7 @@ def _is_number(value: Any) -> bool:
 
 def _value(value: Any, most: float, name: str) -> str:
     if not _is_number(value):
-        return f"<code>{_text(str(value)[:400])}</code>"
+        return f"<code>{_text(value_words(value)[:400])}</code>"
     if not most:
         return f"<code>{value:.6g}</code>"
     wide = 160.0 * abs(value) / most

@@ -69,7 +69,7 @@ def finding_words(finding: Finding, *, width: int = 160) -> str:
         ]
     for name, value in (("got", finding.evidence.got), ("expected", finding.evidence.expected)):
         if value is not None:
-            lines.append(f"{name}: {shorten(_value(value), 2 * width)}")
+            lines.append(f"{name}: {shorten(value_words(value), 2 * width)}")
     return "\n".join([*lines, safe(finding.advice)])
 
 
@@ -120,9 +120,9 @@ class _Findings:
             if read:
                 yield from self.field("columns", [shorten(read, self.width - 22)])
         if evidence.got is not None or evidence.expected is not None:
-            yield from self.field("got", [shorten(_value(evidence.got), self.width - 22)])
+            yield from self.field("got", [shorten(value_words(evidence.got), self.width - 22)])
         if evidence.expected is not None:
-            yield from self.field("expected", [shorten(_value(evidence.expected), self.width - 22)])
+            yield from self.field("expected", [shorten(value_words(evidence.expected), self.width - 22)])
 
     def field(self, label: str, lines: Sequence[str]) -> Iterator[str]:
         """A label and what belongs to it, folded where it is a sentence."""
@@ -273,12 +273,30 @@ def _columns_read(columns: Mapping[str, Any] | None, description: RewardDescript
     )
 
 
-def _value(value: Any) -> str:
+def value_words(value: Any) -> str:
+    """A value of the evidence in words: no brackets and quotes of Python's."""
     if value is None:
         return "None"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.6g}"
-    return safe(value) if isinstance(value, str) else safe(repr(value))
+    if isinstance(value, Mapping):
+        return (
+            _strategy(value)
+            if "strategy" in value
+            else ", ".join(f"{k} {value_words(v)}" for k, v in value.items())
+        )
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(value_words, value)) or "nothing"
+    return safe(str(value))
+
+
+def _strategy(row: Mapping[str, Any]) -> str:
+    """A row of the scoreboard in words."""
+    low, high = row.get("low"), row.get("high")
+    between = f" ({low:.0%} to {high:.0%})" if low is not None and high is not None else ""
+    return f"{safe(str(row['strategy']))} {row.get('share', 0.0):.0%}{between}"
 
 
 def prompt_text(prompt: Any) -> str:
@@ -335,4 +353,5 @@ __all__ = [
     "safe",
     "sealed_words",
     "shorten",
+    "value_words",
 ]

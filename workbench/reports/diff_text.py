@@ -28,7 +28,7 @@ def to_text(found: Difference, samples: Samples) -> str:
 
 def _rewards(found: Difference) -> list[str]:
     columns = [*found.rewards, found.total]
-    width = max(len(change.name) for change in columns)
+    width = max(len("reward"), *(len(change.name) for change in columns))
     lines = [f"{'reward':<{width}}  better   worse   equal    lost  gained  mean"]
     for change in columns:
         counts = (change.better, change.worse, change.equal, change.lost, change.gained)

@@ -15,6 +15,11 @@ from workbench.samples import Samples
 from workbench.scoring import ScoreTable
 from workbench.slices import Slice
 
+LEGEND = (
+    "loud: weight times spread, as a share; push: how far a step of training moves it, in standard deviations"
+)
+"""What two heads of the table inside groups mean, told under it."""
+
 _BARS = " ▁▂▃▄▅▆▇█"
 _WIDTH = 12
 _ROWS = 3
@@ -142,7 +147,7 @@ def _inside(found: Distributions) -> list[str]:
         )
         row = "  ".join(f"{signed(value):>5}" for value in between.correlation[at][:at])
         lines.append(f"{reward.name:<{width}}  {cells}  {row}".rstrip())
-    return lines
+    return [*lines, LEGEND]
 
 
 def signed(value: float) -> str:

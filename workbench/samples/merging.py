@@ -60,11 +60,13 @@ def _one_kind(rows: list[tuple[Read, Draft]]) -> tuple[list[tuple[Read, Draft]],
         return rows, []
     first_is_chat = isinstance(rows[0][1].prompt, list)
     chat = first_is_chat if chats * 2 == len(rows) else chats * 2 > len(rows)
-    why = (
-        "the prompt is a text where most rows are chats; put the two kinds into files of their own"
-        if chat
-        else "the prompt is a chat where most rows are texts; put the two kinds into files of their own"
+    kind, other = ("text", "chats") if chat else ("chat", "texts")
+    rest = (
+        f"half of the rows, and the first, are {other}"
+        if chats * 2 == len(rows)
+        else f"most rows are {other}"
     )
+    why = f"the prompt is a {kind} where {rest}; put the two kinds into files of their own"
     kept = [row for row in rows if isinstance(row[1].prompt, list) == chat]
     odd = [
         Skipped(read.file, draft.line, why) for read, draft in rows if isinstance(draft.prompt, list) != chat

@@ -1,6 +1,6 @@
 import math
 
-from workbench.checks.intervals import mean_interval, wilson
+from workbench.checks.intervals import mean_interval, share_interval, wilson
 
 
 def test_a_share_of_few_is_wide():
@@ -19,3 +19,8 @@ def test_a_mean_lies_within_its_bounds():
     mean, low, high = mean_interval([0.0, 1.0, 0.5, 0.5])
     assert low < mean < high
     assert mean == 0.5
+
+
+def test_an_interval_of_shares_stays_within_what_shares_can_be():
+    assert share_interval([0.9, 1.0, 0.2])[1:] == (0.0, 1.0)
+    assert share_interval([1.0, 1.4, 0.2])[2] == 1.4  # a strategy may earn more than a right answer

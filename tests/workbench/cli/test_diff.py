@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 from pathlib import Path
@@ -127,3 +128,10 @@ def test_a_side_that_does_not_load_is_the_users_file(folder: Path) -> None:
     (folder / "bad.py").write_text("import nothing_of_that_name\n")
     done = run("diff", "rewards.py", "bad.py", "--samples", "s.jsonl", cwd=folder)
     assert (done.code, "bad.py failed to load" in sentence(done)) == (3, True)
+
+
+def test_columns_stand_under_their_heads(folder: Path) -> None:
+    (folder / "one.py").write_text("def a(completions, **_):\n    return [1.0 for _ in completions]\n")
+    lines = run("diff", "one.py", "one.py", "--samples", "s.jsonl", cwd=folder).out.splitlines()
+    head, row = next((head, row) for head, row in itertools.pairwise(lines) if head.startswith("reward"))
+    assert row.index("-") + 1 == head.index("better") + len("better")

@@ -27,8 +27,8 @@ def test_import_writes_what_score_reads(file):
     rows = [{"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "yes"}]}]
     (file / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows) + "no json\n")
     done = run("import", "log.jsonl", "--out", "samples.jsonl", cwd=file)
-    assert (done.code, done.out) == (0, "")
-    assert "1 rows in 1 groups written to samples.jsonl, 1 skipped" in done.err
+    assert done.code == 0
+    assert (done.out, done.err.splitlines()[-1]) == ("samples.jsonl\n", "note: 1 row in 1 group, 1 skipped")
     assert "log.jsonl, line 2: " in done.err
     assert run("score", "neat.py", "--samples", "samples.jsonl", cwd=file).code == 0
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.mutants.code_changes import code_changes, loosened, spread
+from workbench.mutants.code_changes import code_changes, loosened, spread, telling
 
 SOURCE = '''
 """About the file."""
@@ -70,3 +70,9 @@ def test_few_changes_are_spread_over_lines_and_sorts():
 def test_pattern_is_only_loosened_into_patterns():
     assert loosened("a\\") == []
     assert loosened("x+") == ["x*"]
+
+
+def test_two_pieces_of_code_are_never_shown_as_the_same_text() -> None:
+    start = "x" * 60
+    before, after = telling(f"{start}({start}, 1, {start})", f"{start}({start}, 1, {start}, 1, {start})")
+    assert before != after

@@ -7,7 +7,7 @@ import pytest
 
 from rewards.errors import UsageError
 from rewards.running import Runner
-from workbench.mutants.survivors import Survival, find_survivors
+from workbench.mutants.survivors import Survival, find_survivors, told_apart
 from workbench.samples import read_samples
 
 LONG = "def reward(completions, **kwargs):\n    return [1.0 if len(c.split()) > 5 else 0.0 for c in completions]\n"
@@ -117,3 +117,9 @@ def test_no_samples_are_refused(tmp_path):
         values.clear()
     with pytest.raises(UsageError, match="no samples"):
         find_survivors("rewards.py", samples)
+
+
+def test_scores_that_differ_late_are_told_apart() -> None:
+    assert told_apart(0.75, 0.5) == ("0.75", "0.5")
+    assert told_apart(0.75, 0.750001) == ("0.75", "0.750001")
+    assert told_apart(float("nan"), 1.0) == ("no score", "1")

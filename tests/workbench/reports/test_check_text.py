@@ -8,7 +8,7 @@ from rewards.running import Runner
 from workbench.checks.report import Report
 from workbench.checks.runner import run_checks
 from workbench.reports.check_json import check_json
-from workbench.reports.check_text import check_text, completion_lines, safe, shorten
+from workbench.reports.check_text import check_text, completion_lines, safe, shorten, value_words
 from workbench.samples import read_samples
 
 SOURCE = """
@@ -113,3 +113,17 @@ def test_messages_are_shown_with_their_roles():
 def test_control_characters_and_surrogates_are_escaped():
     assert safe("a\x1b[31m\u202e\ud83d") == "a\\x1b[31m\\u202e\\ud83d"
     assert shorten("a" * 100, 25).count("a") == 20
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (["gold", "topic"], "gold, topic"),
+        ({"right": 0.5, "wrong": None}, "right 0.5, wrong None"),
+        ([{"strategy": "an echo", "share": 0.42, "low": 0.0, "high": 1.0}], "an echo 42% (0% to 100%)"),
+        ([], "nothing"),
+        (True, "yes"),
+    ],
+)
+def test_what_came_is_told_in_words_not_in_python(value, words):
+    assert value_words(value) == words

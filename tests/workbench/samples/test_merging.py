@@ -176,3 +176,10 @@ def test_a_batch_can_be_changed_without_changing_the_samples(write) -> None:
     samples = read_samples([write("s.jsonl", row(answer=1))])
     samples.batch().columns["answer"].append(2)
     assert samples.columns["answer"] == [1]
+
+
+def test_half_of_the_rows_is_not_called_most(write) -> None:
+    samples = read_samples([write("s.jsonl", row(), row(prompt=USER))])
+    assert samples.skipped[0].why.startswith(
+        "the prompt is a chat where half of the rows, and the first, are texts;"
+    )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rewards.contract import completion_text
 from workbench.app.view.row import MAX_VALUE, messages, value_text
+from workbench.reports.check_text import value_words
 
 MAX_FINDINGS = 200
 MAX_SKIPPED = 120
@@ -68,7 +68,7 @@ def shown(value: Any) -> str | None:
         return None
     if isinstance(value, str):
         return value[:MAX_VALUE]
-    return json.dumps(value, ensure_ascii=False, default=str)[:MAX_VALUE]
+    return value_words(value)[:MAX_VALUE]
 
 
 def _table(got: Any) -> list[list[Any]] | None:

@@ -63,7 +63,7 @@ class Unpinned(RewardCheck):
                 best.witness.row,
                 completion=subject.shaped(best.witness.text),
                 got=best.witness.score,
-                expected=f"a sample like this: with {_change(best)} it scores {best.witness.changed:.4g}",
+                expected=f"a sample like this: it scores {best.scores[0]}, and {best.scores[1]} with {_change(best)}",
             ),
             line=best.line,
         )

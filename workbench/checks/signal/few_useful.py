@@ -10,7 +10,7 @@ from rewards.errors import RewardWorkbenchError
 from rewards.signal import dead_probability
 from workbench.checks.check import SetCheck
 from workbench.checks.finding import Cost, Finding
-from workbench.checks.intervals import mean_interval
+from workbench.checks.intervals import share_interval
 from workbench.checks.signal.table import Table, read_table
 from workbench.checks.subject import SetSubject
 
@@ -51,7 +51,7 @@ class FewUseful(SetCheck):
         if size < 2:
             return
         useful = _useful(table, size)
-        mean, low, high = mean_interval([chance for _, chance in useful])
+        mean, low, high = share_interval([chance for _, chance in useful])
         if len(useful) < PROMPTS or not high < FEW or mean <= 0:
             return
         in_training = len(table.members) > 1 or subject.description.manifest_path is not None

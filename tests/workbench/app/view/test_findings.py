@@ -17,7 +17,7 @@ def test_a_card_shows_the_text_that_is_judged_and_what_came_of_it() -> None:
     card = finding_card(
         finding(evidence={"completion": chat, "prompt": "p", "columns": {"answer": 2}, "got": 1.0}), 4
     )
-    assert (card["number"], card["text"], card["got"], card["expected"]) == (4, "<b>x</b>", "1.0", None)
+    assert (card["number"], card["text"], card["got"], card["expected"]) == (4, "<b>x</b>", "1", None)
     assert (card["prompt"], card["columns"], card["likely"]) == ([["prompt", "p"]], [["answer", "2"]], "hack")
 
 
