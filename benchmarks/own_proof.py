@@ -1,0 +1,481 @@
+"""What the product promises, shown on itself: flawed sets are stopped, repaired ones teach, drift is foretold.
+
+    python benchmarks/own_proof.py [--steps 40] [--seed 0] [--jobs 2] [--write docs/own-proof.md]
+
+Twelve small projects on sums (`fixtures/flawed_sets`), each with one realistic flaw and its repair.
+
+1. Before launch: the quick checks, as `train` runs them, refuse the flawed set and advise the repair (`flaws.toml` says
+   which check and what the advice has to name); the repaired set passes and is sealed.
+2. On the toy model: a strict *oracle* (the right number in tags, nothing around it) is measured on all prompts of the
+   data, a fifth of them held out, before and after. Repaired sets have to gain at least 0.9 of what the healthy set gains, flawed ones launched
+   unsealed less than half of it.
+3. Before each of ten runs the selection differential of features of the text, of the rewards and of the oracle is
+   computed from completions of the untrained model. Its sign has to be that of the drift in at least 0.9 of the clear
+   cases: differential of at least 0.1 and a drift of more than three standard errors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import sys
+import tempfile
+import tomllib
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+SETS = ROOT / "fixtures" / "flawed_sets"
+HEALTHY = ROOT / "workbench" / "templates" / "arithmetic"
+STEPS = 40
+ENOUGH, TOO_MUCH, AGREEING = 0.9, 0.5, 0.9
+FOR_DRIFT = (
+    "always_full",
+    "endless_penalty",
+    "first_of_batch",
+    "manners_first",
+    "short_answers",
+    "sign",
+    "substring",
+    "tags_to_farm",
+    "wrong_column",
+    "healthy",
+)
+"""The runs whose drift is foretold: those of the flawed sets that pay different completions differently, and one more."""
+CLEAR, ERRORS = 0.1, 3.0
+SAMPLES = 8
+STRICT = re.compile(r"\s*<answer>\s*(\d{1,9})\s*</answer>\s*")
+
+
+# ------------------------------------------------------------------------------------- before launch
+
+
+@dataclass(frozen=True)
+class Flaw:
+    """A flawed set: what is wrong, and which check has to say so with which words in its advice."""
+
+    name: str
+    flaw: str
+    check: str
+    advice: str
+
+    def folder(self, side: str) -> Path:
+        return SETS / self.name / side
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What the quick checks made of a set: whether they refused it, and the advice of the check that had to speak."""
+
+    refused: bool
+    codes: tuple[str, ...]
+    advice: str | None
+
+    def right(self, flaw: Flaw) -> bool:
+        return self.refused and self.advice is not None and flaw.advice in self.advice
+
+
+def flaws() -> list[Flaw]:
+    """All flawed sets, in the order of flaws.toml."""
+    table = tomllib.loads((SETS / "flaws.toml").read_text(encoding="utf-8"))
+    return [Flaw(name, **entry) for name, entry in table.items()]
+
+
+def quick_check(folder: Path, flaw: Flaw | None = None) -> Refusal:
+    """Check a project as `train` does before it launches an unsealed set."""
+    from workbench.cli.check import run
+
+    report, _ = run(str(folder), [], quick=True)
+    errors = [finding for finding in report.all_findings if finding.severity == "error"]
+    codes = tuple(dict.fromkeys(finding.check for finding in errors))
+    spoken = [finding for finding in errors if flaw is not None and finding.check == flaw.check]
+    return Refusal(report.verdict == "fail", codes, spoken[0].advice if spoken else None)
+
+
+# ------------------------------------------------------------------------------------- trained for real
+
+
+def oracle(text: str, answer: Any) -> float:
+    """1 for the right number in tags and nothing around it; independent of every reward that trains."""
+    found = STRICT.fullmatch(text)
+    return 1.0 if found and int(found[1]) == int(answer) else 0.0
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A real run: the oracle before and after, how it ended, and the drift of every feature."""
+
+    before: float
+    after: float
+    steps: int
+    ended: str
+    drifts: tuple[Drift, ...] = ()
+
+    @property
+    def gain(self) -> float:
+        return self.after - self.before
+
+
+@dataclass(frozen=True)
+class Drift:
+    """What was foretold of a feature, and what came; `error` is the standard error of the drift."""
+
+    feature: str
+    foretold: float
+    drift: float
+    error: float
+
+    @property
+    def clear(self) -> bool:
+        return abs(self.foretold) >= CLEAR and abs(self.drift) > ERRORS * self.error
+
+    @property
+    def agrees(self) -> bool:
+        return self.foretold * self.drift > 0
+
+
+def project_copy(source: Path, folder: Path) -> Path:
+    """The project and the data it shares with others, copied so that a seal is written there and not in the fixtures."""
+    target = folder / source.parent.name / source.name if source != HEALTHY else folder / "healthy"
+    shutil.copytree(source, target)
+    data = source.parent.parent / "data"
+    if data.is_dir() and not (folder / "data").exists():
+        shutil.copytree(data, folder / "data")
+    return target
+
+
+def train_and_measure(project: Path, *, steps: int, seed: int, sealed: bool, foretell: bool) -> Trained:
+    """Train the toy model on a project and measure the oracle on its held-out prompts."""
+    from trainer.job import Request, prepare_job
+    from trainer.rewarding import TooManyFailures
+    from trainer.run import train
+
+    request = Request(
+        str(project),
+        model="toy",
+        sets=(
+            f"max_steps={steps}",
+            f"save_steps={steps}",
+            f"seed={seed}",
+            "threads=1",
+            "samples_every=0",
+            "kl_every=0",
+        ),
+        allow_unsealed=not sealed,
+    )
+    job = prepare_job(request)
+    prompts = [*job.data.train, *job.data.holdout]
+    drawn = before_training(prompts, seed)
+    rows = _foretold(job, prompts, drawn) if foretell else {}
+    before = _mean_oracle(prompts, drawn)
+    try:
+        outcome = train(request)
+    except TooManyFailures as error:
+        return Trained(before, before, 0, f"stopped: {str(error).split(';')[0]}")
+    after = _mean_oracle(prompts, answers(outcome.run.adapter, prompts, seed, 2 * SAMPLES))
+    drifts = _drifts(rows, outcome.run, steps) if foretell else ()
+    return Trained(before, after, outcome.step, outcome.status, drifts)
+
+
+_BEFORE: dict[tuple[int, str], list[list[str]]] = {}
+
+
+def before_training(rows: Sequence[Any], seed: int) -> list[list[str]]:
+    """Completions of the untrained toy model; made once for runs on the same prompts."""
+    key = (seed, str([row["prompt"] for row in rows]))
+    if key not in _BEFORE:
+        _BEFORE[key] = answers(None, rows, seed, SAMPLES)
+    return _BEFORE[key]
+
+
+def answers(adapter: Path | None, rows: Sequence[Any], seed: int, samples: int) -> list[list[str]]:
+    """Completions of the toy model, with an adapter where one is given, as training samples them."""
+    from trainer.backends.transformers import policy_tokenizer_of
+    from trainer.environment import use_threads
+    from trainer.generation import Sampling, complete
+    from trainer.loading import load_model
+    from trainer.models import resolve_model
+
+    use_threads(1)
+    folder = resolve_model("toy").path
+    model = load_model(folder)
+    if adapter is not None:
+        from peft import PeftModel
+
+        model = PeftModel.from_pretrained(model, adapter)
+    sampling = Sampling(temperature=1.0, top_p=1.0, max_new_tokens=20, seed=seed)
+    replies = complete(
+        model,
+        policy_tokenizer_of(folder),
+        [row["prompt"] for row in rows],
+        samples=2 * SAMPLES,
+        sampling=sampling,
+    )
+    return [[one.text for one in group] for group in replies]
+
+
+def _mean_oracle(rows: Sequence[Any], texts: list[list[str]]) -> float:
+    scores = [oracle(text, row["answer"]) for row, group in zip(rows, texts, strict=True) for text in group]
+    return sum(scores) / len(scores)
+
+
+# ------------------------------------------------------------------------------------- the drift foretold
+
+
+def features_of(text: str, answer: Any) -> dict[str, float]:
+    """The features of the workbench's own forecast, and the oracle."""
+    from rewards.signal import FEATURES
+
+    return {**{name: function(text) for name, function in FEATURES.items()}, "oracle": oracle(text, answer)}
+
+
+def _foretold(
+    job: Any, prompts: Sequence[Any], texts: list[list[str]]
+) -> dict[str, tuple[float, list[float]]]:
+    """For each feature and reward: its selection differential, and its values before training."""
+    import numpy as np
+
+    from rewards.contract import Batch
+    from rewards.running import Crew
+    from rewards.signal import selection_differential
+    from trainer.rewarding import Scoring, bind
+
+    flat = [(number, row, text) for number, row in enumerate(prompts) for text in texts[number]]
+    names = [name for name in prompts[0] if name != "prompt"]
+    values: dict[str, list[float]] = {}
+    advantages: list[float] = []
+    with Crew(job.description.target, job.rewards) as crew:
+        scoring = Scoring(
+            bind(job.description, job.rewards), crew.call_all, group=SAMPLES, record=lambda scored: None
+        )
+        for start in range(0, len(flat), job.sizes.rows):  # a call holds what a call of training holds
+            part = flat[start : start + job.sizes.rows]
+            batch = Batch(
+                prompts=[row["prompt"] for _, row, _ in part],
+                completions=[[{"role": "assistant", "content": text}] for _, _, text in part],
+                completion_ids=[list(text.encode()) for _, _, text in part],
+                columns={name: [row[name] for _, row, _ in part] for name in names},
+                groups=[str(number) for number, _, _ in part],
+            )
+            scored = scoring.score(batch, step=0, split="eval")
+            advantages += scored.advantages.tolist()
+            for column, name in enumerate(scored.names):
+                values.setdefault(f"reward {name}", []).extend(scored.scores[:, column].tolist())
+    for _, row, text in flat:
+        for name, value in features_of(text, row["answer"]).items():
+            values.setdefault(name, []).append(value)
+    groups = [str(number) for number, _, _ in flat]
+    foretold = {name: selection_differential(column, advantages, groups) for name, column in values.items()}
+    return {name: (value, values[name]) for name, value in foretold.items() if not np.isnan(value)}
+
+
+def _drifts(foretold: dict[str, tuple[float, list[float]]], run: Any, steps: int) -> tuple[Drift, ...]:
+    """What became of every feature in the last quarter of the run."""
+    import numpy as np
+    import pandas as pd
+
+    from rewards.contract import completion_text
+
+    after: dict[str, list[float]] = {}
+    for step in range(steps - steps // 4 + 1, steps + 1):
+        frame = pd.read_parquet(run.completions / f"step_{step:05d}.parquet")
+        for completion, answer in zip(frame["completion"], frame["answer"], strict=True):
+            for name, value in features_of(completion_text([dict(m) for m in completion]), answer).items():
+                after.setdefault(name, []).append(value)
+        for name in foretold:
+            if name.startswith("reward "):
+                after.setdefault(name, []).extend(frame[name.removeprefix("reward ")].tolist())
+    result = []
+    for name, (value, before) in foretold.items():
+        old, new = np.array(before), np.array(after[name])
+        error = float(np.sqrt(np.nanvar(old) / len(old) + np.nanvar(new) / len(new)))
+        result.append(Drift(name, value, float(np.nanmean(new) - np.nanmean(old)), error))
+    return tuple(result)
+
+
+# ------------------------------------------------------------------------------------- the whole proof
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Everything that was measured."""
+
+    steps: int
+    seed: int
+    refusals: dict[str, Refusal]
+    repaired: dict[str, Refusal]
+    runs: dict[tuple[str, str], Trained]
+    healthy: Trained
+
+    def share(self, name: str, side: str) -> float:
+        """The gain of a run as a share of the healthy set's."""
+        return self.runs[name, side].gain / self.healthy.gain
+
+    @property
+    def drifts(self) -> list[tuple[str, Drift]]:
+        named = [
+            (name, self.healthy if name == "healthy" else self.runs[name, "flawed"]) for name in FOR_DRIFT
+        ]
+        return [(name, drift) for name, trained in named for drift in trained.drifts]
+
+    @property
+    def stopped(self) -> int:
+        return sum(self.refusals[flaw.name].right(flaw) for flaw in flaws())
+
+    @property
+    def agreement(self) -> tuple[int, int]:
+        """Clear features whose direction was foretold, and clear features."""
+        clear = [drift for _, drift in self.drifts if drift.clear]
+        return sum(drift.agrees for drift in clear), len(clear)
+
+    def failures(self) -> list[str]:
+        """What does not hold, a sentence each."""
+        found = []
+        if self.stopped < 11:
+            found.append(
+                f"only {self.stopped} of {len(self.refusals)} flawed sets are stopped with the right advice"
+            )
+        found += [f"the repaired set {name} is refused" for name, one in self.repaired.items() if one.refused]
+        for name, side in self.runs:
+            share = self.share(name, side)
+            if side == "repaired" and share < ENOUGH:
+                found.append(f"the repaired set {name} reaches {share:.2f} of the healthy gain")
+            if side == "flawed" and share >= TOO_MUCH:
+                found.append(f"the flawed set {name} reaches {share:.2f} of the healthy gain")
+        right, clear = self.agreement
+        if right < AGREEING * clear:
+            found.append(f"the direction of {right} of {clear} clear features was foretold")
+        return found
+
+
+Task = tuple[str, str, str, int, int]
+
+
+def one_run(task: Task) -> tuple[Refusal, Trained]:
+    """Check a project and train it: sealed where it passes, unsealed where it is the flawed one."""
+    from trainer.environment import prepare_process, quiet_libraries
+    from workbench.cli.check import check_and_seal
+
+    name, side, folder, steps, seed = task
+    prepare_process()
+    quiet_libraries()
+    flaw = next((flaw for flaw in flaws() if flaw.name == name), None)
+    project = project_copy(flaw.folder(side) if flaw else HEALTHY, Path(folder) / f"{name}-{side}")
+    sealed = side == "repaired" and check_and_seal(str(project), [])
+    found = Refusal(False, (), None) if sealed else quick_check(project, flaw)
+    foretell = name in FOR_DRIFT and (side == "flawed" or flaw is None)
+    return found, train_and_measure(project, steps=steps, seed=seed, sealed=sealed, foretell=foretell)
+
+
+def prove(
+    folder: Path,
+    *,
+    steps: int = STEPS,
+    seed: int = 0,
+    jobs: int = 1,
+    say: Callable[[str], None] = lambda text: None,
+) -> Proof:
+    """Check, repair, train: everything, in `jobs` processes, below `folder`."""
+    names = [
+        ("healthy", "repaired"),
+        *((flaw.name, side) for flaw in flaws() for side in ("flawed", "repaired")),
+    ]
+    tasks = [(name, side, str(folder), steps, seed) for name, side in names]
+    done: dict[tuple[str, str], tuple[Refusal, Trained]] = {}
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        for key, result in zip(names, pool.map(one_run, tasks), strict=True):
+            done[key] = result
+            trained = result[1]
+            say(f"{', '.join(key)}: {trained.before:.3f} -> {trained.after:.3f}, {trained.ended}")
+    _, healthy = done.pop(("healthy", "repaired"))
+    return Proof(
+        steps,
+        seed,
+        {name: found for (name, side), (found, _) in done.items() if side == "flawed"},
+        {name: found for (name, side), (found, _) in done.items() if side == "repaired"},
+        {key: trained for key, (_, trained) in done.items()},
+        healthy,
+    )
+
+
+def document(proof: Proof) -> str:
+    """docs/own-proof.md."""
+    right, clear = proof.agreement
+    total = len(proof.drifts)
+    lines = [
+        "# The product's own proof\n",
+        "Written by `python benchmarks/own_proof.py --write docs/own-proof.md`; do not edit. Twelve reward sets on sums, "
+        "each with one flaw and its repair (`fixtures/flawed_sets`), the toy model, "
+        f"{proof.steps} steps, seed {proof.seed}.\n",
+        "## Stopped before launch, repaired, trained\n",
+        "The gain is that of a strict oracle (the right number in tags, nothing around it) on all prompts of the data, a "
+        f"fifth of them held out, as a share of what the healthy set gains ({proof.healthy.before:.3f} to {proof.healthy.after:.3f}). Flawed sets were "
+        "launched unsealed, repaired ones after they were sealed.\n",
+        "| set | flaw | refused by | advice | gain, flawed | gain, repaired |",
+        "|---|---|---|---|---|---|",
+    ]
+    for flaw in flaws():
+        refusal, bad = proof.refusals[flaw.name], proof.runs[flaw.name, "flawed"]
+        by = ", ".join(refusal.codes) if refusal.refused else "**not refused**"
+        advice = f"{'' if refusal.right(flaw) else '**not right:** '}{refusal.advice or '-'}".replace(
+            "|", "\\|"
+        )
+        gain = f"{proof.share(flaw.name, 'flawed'):.2f}" + (
+            "" if bad.ended == "done" else " (the run stopped)"
+        )
+        lines.append(
+            f"| `{flaw.name}` | {flaw.flaw} | {by} | {advice} | {gain} | {proof.share(flaw.name, 'repaired'):.2f} |"
+        )
+    passed = sum(not one.refused for one in proof.repaired.values())
+    lines += [
+        f"\n{proof.stopped} of {len(proof.refusals)} flawed sets were stopped with the right repair advised; {passed} of "
+        f"{len(proof.repaired)} repaired sets passed.\n",
+        "## The drift foretold\n",
+        "From completions of the untrained model: the selection differential of each feature of the text, each reward and "
+        "the oracle. Then the real run, and how far the feature had moved in its last quarter. Clear is a differential of "
+        f"at least {CLEAR:g} and a drift of more than {ERRORS:g} standard errors.\n",
+        f"The sign agrees in **{right} of {clear}** clear cases ({right / max(clear, 1):.0%}), of {total} in all; of all "
+        f"{total}, clear or not, in {sum(drift.agrees for _, drift in proof.drifts)}.\n",
+        "| set | feature | differential | drift | clear | agrees |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, drift in proof.drifts:
+        marks = ("yes" if drift.clear else "-", "yes" if drift.agrees else "no")
+        lines.append(
+            f"| `{name}` | {drift.feature} | {drift.foretold:+.2f} | {drift.drift:+.3f} | {' | '.join(marks)} |"
+        )
+    failures = proof.failures()
+    lines.append("\n## Verdict\n")
+    lines.append("\n".join(f"- {one}" for one in failures) if failures else "Everything holds.")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--jobs", type=int, default=1, help="runs at a time")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--write", type=Path, help="the document to write; default: print it")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        proof = prove(
+            Path(folder),
+            steps=options.steps,
+            seed=options.seed,
+            say=lambda text: print(text, file=sys.stderr),
+        )
+    text = document(proof)
+    if options.write:
+        options.write.write_text(text, encoding="utf-8")
+    else:
+        print(text)
+    return 1 if proof.failures() else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
