@@ -42,7 +42,7 @@ def main() -> int:
 
 
 def check(task: Mapping[str, Any], say: Say) -> tuple[Any, Any, str]:
-    """The report, the samples, and the digest of what was checked."""
+    """The report, the samples, and the digest of what was checked; `found` says each finding as it is made."""
     from rewards.sources import source_digest
     from rewards.targets import parse_target
     from workbench.checks.runner import manifest_of, run_checks
@@ -66,6 +66,9 @@ def check(task: Mapping[str, Any], say: Say) -> tuple[Any, Any, str]:
             finished.append(reward)
         say(progress=[reward, done, of, len(finished)])
 
+    def found(finding: Any) -> None:
+        say(found=finding_json(finding))
+
     report = run_checks(
         target,
         samples,
@@ -74,6 +77,7 @@ def check(task: Mapping[str, Any], say: Say) -> tuple[Any, Any, str]:
         assume_kinds=task["assume_kinds"],
         progress=progress,
         batch=batch,
+        found=found,
     )
     say(result=result(report))
     return report, samples, source
@@ -92,10 +96,15 @@ def result(report: Any) -> dict[str, Any]:
         "wrong": report.wrong,
         "rewards": [reward.name for reward in report.rewards],
         "ran": [code for code, _ in report.ran],
-        "findings": [{**finding.to_json(), "reward": finding.reward} for finding in report.all_findings],
+        "findings": [finding_json(finding) for finding in report.all_findings],
         "held_back": report.held_back,
         "skipped": [skipped.to_json() for skipped in report.skipped],
     }
+
+
+def finding_json(finding: Any) -> dict[str, Any]:
+    """A finding with its reward and all its lines."""
+    return {**finding.to_json(), "reward": finding.reward, "lines": [list(line) for line in finding.lines]}
 
 
 def _listen(words: IO[str], say: Say, seal: Callable[[], str]) -> None:

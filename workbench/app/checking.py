@@ -47,11 +47,11 @@ class Checking:
         }
         self.number += 1
         self.select, self.sources, self.saved = tuple(select), sources, saved
-        self._child = Child(MODULE, task, self._changed)
+        self._child = Child(MODULE, task, self._changed, gather="found")
         self._changed()
 
     def stop(self) -> None:
-        """End a run; what it had found is lost."""
+        """End a run; what it had found stays."""
         if self._child is not None:
             self._child.stop()
 
@@ -79,22 +79,35 @@ class Checking:
         found: dict[str, Any] | None = self.said.get("result")
         return found
 
+    @property
+    def findings(self) -> list[dict[str, Any]]:
+        """The findings: those of the finished run, else those made so far."""
+        found: list[dict[str, Any]] = (self.result or {}).get("findings", self._so_far())
+        return found
+
+    def _so_far(self) -> list[dict[str, Any]]:
+        return list(self._child.gathered) if self._child is not None else []
+
+    def stale(self, desk: Desk) -> bool:
+        """Whether the last run was on another text than what is on the desk."""
+        now = {file: digest(sheet.text) for file, sheet in desk.sheets.items()}
+        return self.number > 0 and dict(self.sources) != now
+
     def finding(self, number: int) -> dict[str, Any]:
         """A finding by its place.
 
         Raises:
             UsageError: there is none.
         """
-        findings = (self.result or {}).get("findings", [])
+        findings = self.findings
         if not 0 <= number < len(findings):
             raise UsageError("that finding is not there any more; run the checks again")
-        found: dict[str, Any] = findings[number]
-        return found
+        return findings[number]
 
     def waived(self, check: str, reward: str | None, reason: str) -> None:
         """Mark the findings that a waiver accepts, so that they need not be looked for again."""
         result = self.result
-        for finding in (result or {}).get("findings", []):
+        for finding in self.findings:
             if finding["check"] == check and reward in (None, finding["reward"]):
                 finding["waived"] = reason
         if result is not None:

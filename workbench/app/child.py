@@ -23,14 +23,20 @@ STILL = 400
 class Child:
     """`state` is running, done, failed or stopped; `said` has the newest value under each key the child sent.
 
+    `gathered` has every value under `gather`, in order: what came of a run that was stopped stays.
+
     Args:
         module: what is run, with `python -m`.
         task: the object it reads first.
         changed: called after every message and at the end, from another thread.
     """
 
-    def __init__(self, module: str, task: Mapping[str, Any], changed: Callable[[], None]) -> None:
+    def __init__(
+        self, module: str, task: Mapping[str, Any], changed: Callable[[], None], *, gather: str = ""
+    ) -> None:
         self.state = "running"
+        self.gathered: list[Any] = []
+        self._gather = gather
         self.said: dict[str, Any] = {}
         self._changed = changed
         self._process = subprocess.Popen(
@@ -72,6 +78,8 @@ class Child:
                 message = json.loads(line)
             except ValueError:
                 continue  # somebody printed
+            if self._gather in message:
+                self.gathered.append(message.pop(self._gather))
             self.said.update(message)
             if self.state == "running" and "error" in message:
                 self.state = "failed"

@@ -17,6 +17,7 @@ SCRIPTS = (
     "core.js",
     "tabs.js",
     "editor.js",
+    "margin.js",
     "weights.js",
     "tiles.js",
     "table.js",

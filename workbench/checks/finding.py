@@ -71,6 +71,7 @@ class Finding:
 
     `count` says how many samples show it; `cause` tells equal matters apart and goes into the fingerprint;
     `cost` orders findings; `waived` is the user's reason for accepting it; `known` says that a baseline has it.
+    `lines` are all lines it is about, each with a sentence, for the margin of the code; no report shows them.
     """
 
     check: str
@@ -86,6 +87,7 @@ class Finding:
     count: int = 1
     waived: str | None = None
     known: bool = False
+    lines: tuple[tuple[int, str], ...] = ()
 
     @property
     def accepted(self) -> bool:

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 Progress = Callable[[str, int, int], None]
 """Called with the name of a reward, checks done and checks to do."""
 
+Found = Callable[[Finding], None]
+"""Called with each finding as it is made; equal ones are not yet joined, and leads that await a proof are left out."""
+
 PROOFS = {code: check.proved_by for code, check in CHECKS.items() if issubclass(check, Lead)}
 """By the code of a lead, the checks that prove it."""
 
@@ -54,6 +57,7 @@ def run_checks(
     batch: Batch | None = None,
     proved: Proved | None = None,
     pay: Pay | None = None,
+    found: Found | None = None,
 ) -> Report:
     """Check every reward of a target, and the set.
 
@@ -69,6 +73,7 @@ def run_checks(
         batch: the rows of `samples` with token ids of a tokenizer; default: `samples.batch()`.
         proved: what need not be looked at again, because a seal says so (`workbench.sealing.proved_by`).
         pay: asked before calls that cost money; None: only recorded answers are used.
+        found: told of each finding at once.
 
     Raises:
         UsageError: a selected code does not exist.
@@ -90,6 +95,9 @@ def run_checks(
             return stack.enter_context(contextlib.closing(Session(workers, target, part, rows, options, pay)))
 
         run = _Run(opened(samples, batch), progress)
+        if found is not None:
+            waivers = settings.waive if settings else ()
+            run.found = lambda finding: found(waive(finding, waivers))
         if proved is not None and samples is not None and batch is not None and proved.rows:
             run.narrow = opened(samples.take(proved.rows), batch.rows(proved.rows))
         run.everything(checks, proved)
@@ -169,6 +177,7 @@ class _Run:
         self.narrow: Session | None = None
         """The rows that still have to be looked at by checks that were proved on the others."""
         self.progress = progress
+        self.found: Found | None = None
         self.findings: list[Finding] = []
         self.skipped: list[Skipped] = []
         self.ran: dict[str, int] = {}
@@ -208,6 +217,9 @@ class _Run:
 
     def _take(self, check: Check, outcome: Outcome, reward: str | None) -> None:
         self.findings += outcome.findings  # one that was broken off may have found something
+        if self.found is not None and not isinstance(check, Lead):
+            for finding in outcome.findings:
+                self.found(finding)
         if outcome.skipped is not None:
             self.skipped.append(Skipped(check.code, outcome.skipped, reward))
             if not outcome.seconds:
@@ -276,4 +288,4 @@ def _idle(waivers: Sequence[Waiver], findings: Sequence[Finding], ran: Mapping[s
             yield f"[check] waive: nothing to waive, {waiver.check}{where} finds nothing; take the line out"
 
 
-__all__ = ["Progress", "manifest_of", "options_of", "run_checks", "waive"]
+__all__ = ["Found", "Progress", "manifest_of", "options_of", "run_checks", "waive"]

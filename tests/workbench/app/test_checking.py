@@ -65,6 +65,22 @@ def test_a_run_that_is_stopped_leaves_no_process(client: TestClient, desk: Desk,
     assert page(client)["result"] is None
 
 
+def test_what_was_found_before_a_stop_is_shown_and_can_be_kept(
+    client: TestClient, desk: Desk, project: Path, wait_for: Wait
+) -> None:
+    source = (project / "rewards.py").read_text()
+    desk.edit("rewards.py", source.replace("score += 0.25", "score += 2.5"))
+    post(client, "check-run")
+    wait_for(lambda: desk.checking.findings, 120)
+    post(client, "check-stop")
+    found = page(client)
+    assert (found["state"], found["result"]) == ("stopped", None)
+    assert [card["number"] for card in found["found"]] == list(range(len(desk.checking.findings)))
+    with_text = next(card["number"] for card in found["found"] if card["text"] is not None)
+    assert post(client, "finding-keep", number=with_text, label="hack").status_code == 200
+    assert client.get("/rw/check-lines", params={"desk": "desk0000"}).json()["stale"] is False
+
+
 def test_code_that_cannot_be_loaded_is_one_sentence(client: TestClient, desk: Desk, wait_for: Wait) -> None:
     desk.edit("rewards.py", "import nowhere_at_all\n")
     post(client, "check-run", select=["RW1"])

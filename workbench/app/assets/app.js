@@ -49,6 +49,7 @@
     RW.showFile(state);
     showStatus(state);
     showProblems(state);
+    RW.showMargin(state);
     results.classList.toggle('rw-stale', Boolean(shown?.stale));
     RW.showWeighing(state);
     if (shown) RW.showTiles(shown); else $('rw-tiles').replaceChildren(...Array.from({ length: 5 }, () => el('div', { class: `rw-tile rw-blank${state.status === 'running' ? ' rw-pulse' : ''}`, 'aria-hidden': 'true' })));

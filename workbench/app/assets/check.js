@@ -60,7 +60,7 @@
         const reason = el('input', { class: 'rw-input', type: 'text', maxlength: 500, placeholder: 'Why is this meant, or of no matter?', 'aria-label': 'Reason', autocomplete: 'off' });
         const go = (event) => RW.busy(event.target.closest('form').querySelector('button'), async () => { await RW.post('finding-waive', { number, reason: reason.value }); });
         reveal(el('form', { class: 'rw-actions', onsubmit: (event) => { event.preventDefault(); go(event); } }, reason, el('button', { class: 'rw-button' }, 'Waive')));
-      }, view.manifest ? {} : { disabled: true, title: 'There is no rewardset.toml to write the reason in' }));
+      }, view.state === 'running' ? { disabled: true, title: 'When the run is complete' } : view.manifest ? {} : { disabled: true, title: 'There is no rewardset.toml to write the reason in' }));
     }
     place.append(el('span', { class: 'rw-gap' }), RW.button('What is this?', async (event) => {
       const found = await RW.busy(event.target, () => RW.get('check-manual', { code: finding.check }));
@@ -73,7 +73,7 @@
     el('header', {}, el('i', { class: 'rw-sign', role: 'img', 'aria-label': WORDS[finding.severity] }, SIGNS[finding.severity]), el('h3', {}, finding.name), el('span', { class: 'rw-code' }, finding.check),
       el('span', { class: 'rw-gap' }), finding.reward ? el('b', {}, RW.alias(finding.reward)) : el('b', {}, 'the set'),
       finding.count > 1 ? el('span', { class: 'rw-times' }, `\u00d7${count(finding.count)}`) : null,
-      finding.line ? el('button', { type: 'button', class: 'rw-link', onclick: () => { RW.showPage('write'); RW.jump(finding.line); } }, `L${finding.line}`) : null),
+      finding.line ? el('button', { type: 'button', class: 'rw-link', onclick: () => { RW.showPage('write'); RW.jump(finding.line, RW.fileOf(finding.reward)); } }, `L${finding.line}`) : null),
     el('p', {}, finding.message),
     finding.waived ? el('p', { class: 'rw-hint' }, `Waived: ${finding.waived}`) : null,
     finding.prompt.length || finding.columns.length ? el('details', { class: 'rw-evidence' }, el('summary', {}, 'prompt and columns'),
@@ -116,6 +116,16 @@
   const skipped = (list) => (list.length ? el('details', { class: 'rw-panel rw-skipped-checks' }, el('summary', {}, `${plural(list.reduce((sum, [, codes]) => sum + codes.length, 0), 'check')} did not run`),
     el('table', {}, el('tbody', {}, ...list.map(([why, codes]) => el('tr', {}, el('td', {}, why), el('td', {}, codes.length > 8 ? plural(codes.length, 'check') : codes.join(', '))))))) : null);
 
+  // Findings of a run that is not over: cards that are there stay as they are, with what is open in them.
+  let numberFound = null;
+  const drawFound = (place, words) => {
+    if (numberFound !== view.number || view.state !== 'running' || !place.querySelector('.rw-so-far')) { numberFound = view.number; place.replaceChildren(el('div', { class: 'rw-so-far', role: 'status' }, el('b', {}), el('span', {}))); }
+    const [title, about] = place.firstElementChild.children;
+    title.textContent = words;
+    about.textContent = `${plural(view.found.length, 'finding')}; equal ones are joined when the run is complete`;
+    for (const finding of view.found.slice(place.querySelectorAll('.rw-card').length)) place.append(card(finding));
+  };
+
   const draw = () => {
     const families = $('rw-families');
     if (!families.childElementCount) families.append(...view.families.map(([code, about]) => el('button', { type: 'button', class: 'rw-chip', title: `Run only ${code}, ${about}`, 'data-family': code, onclick: () => run([code]) }, code, el('span', {}, about.split(/[:,]/)[0]))));
@@ -123,9 +133,18 @@
     const place = $('rw-findings');
     const result = view.result;
     $('rw-check-side').replaceChildren(seal());
-    if (view.state === 'running') { if (!place.querySelector('.rw-card')) place.replaceChildren(RW.nothing('Checking\u2026', 'Each check calls your rewards as the trainer would, in a process of its own. You can go on editing.')); return; }
+    if (view.state === 'running') {
+      if (!view.found.length) place.replaceChildren(RW.nothing('Checking\u2026', 'Each check calls your rewards as the trainer would, in a process of its own. You can go on editing; what is found appears here at once.'));
+      else drawFound(place, 'Found so far');
+      return;
+    }
     if (view.state === 'failed') { place.replaceChildren(RW.nothing('The checks could not be run', view.error ?? '', RW.button('To the editor', () => RW.showPage('write')))); return; }
-    if (view.state === 'stopped') { place.replaceChildren(RW.nothing('Stopped', 'Nothing was kept of this run.', RW.button('Run again', () => run(view.select)))); return; }
+    if (view.state === 'stopped') {
+      const again = RW.button('Run again', () => run(view.select));
+      if (!view.found.length) place.replaceChildren(RW.nothing('Stopped', 'Nothing had been found when this run was stopped.', again));
+      else { drawFound(place, 'Stopped: found until then'); place.firstElementChild.append(again); }
+      return;
+    }
     if (!result) { place.replaceChildren(RW.nothing('Not checked yet', 'The checks look for what breaks a run or pays for the wrong thing: contract, laws, exploits, forms of answers, signal. Every finding comes with the smallest completion that shows it.', RW.button('Run all', () => run(), { class: 'rw-button rw-primary' }))); return; }
     const live = result.findings.filter((finding) => !finding.waived);
     const waived = result.findings.filter((finding) => finding.waived);
@@ -139,11 +158,11 @@
 
   const show = async (state) => {
     drawBar(state);
-    const wanted = JSON.stringify([state.check.state, state.check.number, state.check.findings, state.check.sealed, state.check.refused, state.file.unsaved, state.run]);
+    const wanted = JSON.stringify([state.check.state, state.check.number, state.check.findings, state.check.found, state.check.sealed, state.check.refused, state.file.unsaved, state.run]);
     if (wanted === drawn || asking) return;
     asking = true;
     try { view = await RW.get('check'); drawn = wanted; draw(); } catch (error) { RW.trouble(error); } finally { asking = false; }
-    if (RW.page === 'check' && RW.state && JSON.stringify([RW.state.check.state, RW.state.check.number]) !== JSON.stringify([state.check.state, state.check.number])) show(RW.state);
+    if (RW.page === 'check' && RW.state && ['state', 'number', 'found'].some((each) => RW.state.check[each] !== state.check[each])) show(RW.state);
   };
 
   RW.addPage({

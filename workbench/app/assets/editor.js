@@ -148,14 +148,16 @@
       const mark = marks.get(Number(number.textContent));
       number.classList.toggle('rw-line-paid', mark?.kind === 'paid');
       number.classList.toggle('rw-line-wrong', mark?.kind === 'wrong');
+      number.classList.toggle('rw-line-found', mark?.kind === 'found');
+      number.classList.toggle('rw-line-unpinned', mark?.kind === 'unpinned');
       if (mark) number.title = mark.text; else number.removeAttribute('title');
     }
   };
-  RW.marks = { wrong: [], paid: [] };
+  RW.marks = { unpinned: [], found: [], wrong: [], paid: [] };
   RW.markLines = (kind, lines) => {
     RW.marks[kind] = lines;
     marks = new Map();
-    for (const each of ['paid', 'wrong']) for (const { line, text } of RW.marks[each]) if (line) marks.set(line, { kind: each, text });
+    for (const each of ['unpinned', 'found', 'paid', 'wrong']) for (const { line, text } of RW.marks[each]) if (line) marks.set(line, { kind: each, text });
     paintGutter();
   };
 

@@ -13,8 +13,7 @@ from workbench.app.bench import Bench
 from workbench.app.checking import seal_view
 from workbench.app.desk import Desk
 from workbench.app.door import Table, body_of, desk_of, integer_of, text_of
-from workbench.app.drafts import digest
-from workbench.app.view.findings import findings_view
+from workbench.app.view.findings import findings_view, margin_view, open_view
 
 
 async def _check(bench: Bench, request: Request) -> Any:
@@ -30,20 +29,32 @@ def _view(desk: Desk) -> dict[str, Any]:
     checking = desk.checking
     there = {code[:3] for code in CHECKS}
     result = checking.result
-    now = {file: digest(sheet.text) for file, sheet in desk.sheets.items()}
     return {
         "families": [[code, about] for code, about in FAMILIES.items() if code in there],
         "state": checking.state,
         "number": checking.number,
         "select": list(checking.select),
-        "stale": checking.number > 0 and dict(checking.sources) != now,
+        "stale": checking.stale(desk),
         "draft": checking.number > 0 and not checking.saved,
         "error": checking.said.get("error"),
         "result": None if result is None else findings_view(result),
+        "found": open_view(checking.findings) if result is None else [],
         "seal": seal_view(desk),
         "why_no_seal": checking.why_no_seal(),
         "refused": checking.said.get("refused"),
         "manifest": desk.shelf.project.target.kind == "project",
+    }
+
+
+async def _lines(bench: Bench, request: Request) -> Any:
+    """The lines of the code that the checks point at, for its margin and the list under it."""
+    desk = await desk_of(bench, request.query_params)
+    shown = desk.shown
+    files = {column.name: column.file for column in shown.board.columns} if shown is not None else {}
+    return {
+        "number": desk.checking.number,
+        "stale": desk.checking.stale(desk),
+        "lines": margin_view(desk.checking.findings, files),
     }
 
 
@@ -86,6 +97,8 @@ async def _waive(bench: Bench, request: Request) -> Any:
     """Accept a finding, with a reason, in the manifest."""
     body = await body_of(request)
     desk = await desk_of(bench, body)
+    if desk.checking.state == "running":
+        raise UsageError("the checks are still running: waive what stands when they are done")
     finding = desk.checking.finding(integer_of(body, "number", -1, least=-1))
     await run_in_threadpool(desk.waive, finding["check"], finding["reward"], text_of(body, "reason"))
     return {"waived": finding["check"]}
@@ -149,12 +162,14 @@ def summary(desk: Desk) -> Mapping[str, Any]:
     """What the bar and the page have to know of the run at any time; small."""
     checking = desk.checking
     result = checking.result
-    open_ = [f for f in (result or {}).get("findings", []) if "waived" not in f and f["severity"] != "info"]
+    open_ = [f for f in checking.findings if "waived" not in f and f["severity"] != "info"]
     return {
         "state": checking.state,
         "number": checking.number,
         "progress": checking.said.get("progress"),
         "findings": None if result is None else len(open_),
+        "found": len(checking.findings),
+        "stale": checking.stale(desk),
         "sealed": checking.said.get("sealed") is not None,
         "refused": checking.said.get("refused"),
     }
@@ -162,6 +177,7 @@ def summary(desk: Desk) -> Mapping[str, Any]:
 
 ROUTES: Table = {
     "check": ("GET", _check),
+    "check-lines": ("GET", _lines),
     "check-run": ("POST", _run),
     "check-stop": ("POST", _stop),
     "check-seal": ("POST", _seal),

@@ -12,6 +12,7 @@ from workbench.reports.check_text import value_words
 MAX_FINDINGS = 200
 MAX_SKIPPED = 120
 MAX_TEXT = 2_000
+MAX_LINES = 300
 EXPLOITS = "RW3"
 
 
@@ -32,6 +33,39 @@ def findings_view(result: Mapping[str, Any]) -> dict[str, Any]:
         "held_back": list(result["held_back"]),
         "skipped": _skipped(result["skipped"]),
     }
+
+
+def open_view(findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Cards of the findings made so far; numbers are their places."""
+    return [finding_card(finding, number) for number, finding in enumerate(findings[:MAX_FINDINGS])]
+
+
+def margin_view(
+    findings: Sequence[Mapping[str, Any]], files: Mapping[str, str | None]
+) -> list[dict[str, Any]]:
+    """JSON of the lines that findings point at, in their order; `files` are those of the rewards.
+
+    `kind` is `unpinned` for a change of the code that no sample notices, else `found`; a waived finding has none.
+    """
+    lines = []
+    for finding in findings:
+        if "waived" in finding:
+            continue
+        own = finding.get("lines") or ([[finding["line"], finding["message"]]] if finding.get("line") else [])
+        kind = "unpinned" if finding.get("lines") else "found"
+        file = files.get(str(finding.get("reward")))
+        lines += [
+            {
+                "file": file,
+                "line": line,
+                "kind": kind,
+                "check": finding["check"],
+                "reward": finding.get("reward"),
+                "text": text[:MAX_VALUE],
+            }
+            for line, text in own
+        ]
+    return sorted(lines, key=lambda each: (each["file"] or "", each["line"]))[:MAX_LINES]
 
 
 def finding_card(finding: Mapping[str, Any], number: int) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from rewards.errors import UsageError
 from workbench.checks.check import RewardCheck
@@ -54,7 +55,7 @@ class Unpinned(RewardCheck):
         best = min(
             survival.survivors, key=lambda survivor: (not survivor.reached, len(survivor.witness.text))
         )
-        yield self.finding(
+        found = self.finding(
             _sentence(survival),
             advice=f"To pin line {best.line}, {best.suggestion}.",
             cause="unpinned",
@@ -67,6 +68,7 @@ class Unpinned(RewardCheck):
             ),
             line=best.line,
         )
+        yield replace(found, lines=tuple(_margin(survival)))
 
 
 def _sentence(survival: Survival) -> str:
@@ -79,6 +81,17 @@ def _sentence(survival: Survival) -> str:
         f"The samples do not pin {survival.reward}: {len(survival.survivors)} of {survival.tried} small changes of its "
         f"code change no sample's score: {', '.join(named)}{more}.{unrun}"
     )
+
+
+def _margin(survival: Survival) -> Iterator[tuple[int, str]]:
+    """What the margin of the code says: each survivor at its line, and the lines that no sample runs."""
+    lines = survival.by_line
+    for line, survivors in lines.items():
+        for survivor in survivors:
+            yield line, f"{_change(survivor)} changes no sample's score; {survivor.suggestion}"
+    for line in survival.unreached:
+        if line not in lines:
+            yield line, "no sample runs this line"
 
 
 def _line(line: int, survivors: Sequence[Survivor]) -> str:

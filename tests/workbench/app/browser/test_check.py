@@ -30,6 +30,10 @@ def test_from_a_finding_to_a_waiver_and_a_seal(bench_page: Any, server: Any, ser
     assert serious(page) == []
     card.locator("text=Open in Write").click()
     page.wait_for_selector("#rw-main:visible")
+    page.wait_for_selector(
+        "#rw-margin li >> text=above its declared range"
+    )  # stands under the code, with its line
+    assert page.locator("#rw-margin li button").first.inner_text() == "line 4"
     page.keyboard.press("Escape")
     page.click("#rw-tab-check")
     while page.locator("#rw-findings > .rw-is-error").count():

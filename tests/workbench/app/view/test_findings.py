@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.app.view.findings import finding_card, findings_view
+from workbench.app.view.findings import finding_card, findings_view, margin_view
 
 
 def finding(**facts: Any) -> dict[str, Any]:
@@ -42,3 +42,17 @@ def test_waived_findings_do_not_count_and_reasons_are_told_once() -> None:
     assert view["counts"] == {"error": 0, "warning": 0, "info": 1}
     assert view["held_back"] == ["2 checks of right held back"]
     assert (view["waived"], view["skipped"]) == (1, [["quick", ["RW501", "RW502"]]])
+
+
+def test_the_margin_has_every_survivor_and_the_line_of_other_findings_but_no_waived_ones() -> None:
+    found = [
+        finding(check="RW704", lines=[[9, "<= for <"], [4, "no sample runs this line"]]),
+        finding(lines=[], message="paid"),
+        finding(waived="meant"),
+        finding(line=None),
+    ]
+    view = margin_view(found, {"r": "rewards.py"})
+    assert [(each["line"], each["kind"], each["text"]) for each in view] == [
+        (3, "found", "paid"), (4, "unpinned", "no sample runs this line"), (9, "unpinned", "<= for <"),
+    ]  # fmt: skip
+    assert view[0]["file"] == "rewards.py"

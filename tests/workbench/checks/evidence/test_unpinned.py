@@ -12,6 +12,8 @@ def test_changes_that_no_sample_notices_are_one_finding_with_the_missing_complet
     assert "line 2 (" in finding.message
     assert finding.line == 2
     assert finding.advice.startswith("To pin line 2, add '")
+    assert {line for line, _ in finding.lines} == {2}
+    assert "changes no sample's score; add '" in finding.lines[0][1]
     assert len(finding.evidence.completion.split()) in (5, 6)
 
 
@@ -25,6 +27,7 @@ def test_lines_that_no_sample_runs_are_named(check):
     )
     [finding] = check(source, "RW704", rows=rows_of(2, 9))
     assert "No sample runs line 3." in finding.message
+    assert (3, "no sample runs this line") in finding.lines
 
 
 def test_quick_run_leaves_it_out_and_a_slow_reward_is_skipped_with_the_reason(report_of):
