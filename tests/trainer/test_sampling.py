@@ -53,6 +53,7 @@ def test_a_run_that_is_not_merged_is_told(tiny_run: Path) -> None:
         sample(tiny_run)
 
 
+@pytest.mark.guide("G20")
 def test_held_out_prompts_are_scored_by_the_runs_rewards_and_typed_ones_as_far_as_they_can(
     tiny_run: Path,
 ) -> None:

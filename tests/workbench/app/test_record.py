@@ -48,6 +48,7 @@ def test_steps_are_listed_without_opening_a_file(run: Path) -> None:
         read_step(RunDir(run), 7)
 
 
+@pytest.mark.guide("G22")
 def test_paid_most_for_what_the_witness_does_not_vouch_for_comes_first(client: TestClient) -> None:
     found = ask(client, "record-step", step=2).json()
     assert [row["row"] for row in found["rows"]] == [0, 1, 2, 3]

@@ -48,6 +48,7 @@ def test_only_runs_that_left_a_model_are_listed(client: TestClient, project: Pat
     assert [(run["name"], run["merged"], run["compared"]) for run in runs] == [("sums-1", True, True)]
 
 
+@pytest.mark.guide("G23")
 def test_the_proof_and_the_comparison_are_shown_line_by_line(client: TestClient) -> None:
     found = client.get("/rw/result-run", params=KEY).json()
     assert (found["proof"]["proved"], len(found["proof"]["lines"])) == (True, 13)
@@ -107,6 +108,7 @@ def test_what_cannot_be_asked_is_one_sentence_and_starts_nothing(
     assert (answer.status_code, list(answer.json()), started) == (400, ["error"], [])
 
 
+@pytest.mark.guide("G20")
 def test_answers_stand_side_by_side_under_their_prompt(client: TestClient, desk: Desk) -> None:
     one = {
         "prompt": [{"role": "user", "content": "1 + 1?"}],

@@ -32,7 +32,7 @@
     const work = found.work[what];
     if (work.running) {
       const bar = work.progress === null ? el('progress', { 'aria-label': `${what} goes on` }) : el('progress', { max: 1, value: work.progress, 'aria-label': `${what}, share done` });
-      const last = work.said.trim().split('\n').at(-1) || 'torch is loading\u2026';
+      const last = work.said.trim().split('\n').filter((line) => / \.\.\.$| of \d+ \w+$/.test(line)).at(-1) ?? 'torch is loading\u2026';
       return el('div', { class: 'rw-working', role: 'status' }, bar, el('span', {}, last), stop(what));
     }
     if (work.failed || /^interrupted$/m.test(work.said)) {
@@ -189,7 +189,7 @@
     put('rw-part-merge', [merge, found.proof, found.merged], proof);
     put('rw-part-compare', [compare, found.comparison], comparison);
     put('rw-part-ask', [sample, found.answers], answers);
-    put('rw-part-card', [found.files, found.merged, found.card], () => [...away(), found.card === null ? el('p', { class: 'rw-hint' }, 'There is no model card in the run\u2019s folder; merging writes it anew.') : el('article', { class: 'rw-card-text', id: 'rw-card', 'aria-label': 'Model card' }, ...card(found.card))]);
+    put('rw-part-card', [found.files, found.merged, found.card], () => [...away(), found.card === null ? el('p', { class: 'rw-hint' }, 'There is no model card in the run\u2019s folder; merging writes it anew.') : el('article', { class: 'rw-card-text', id: 'rw-card', tabindex: 0, 'aria-label': 'Model card' }, ...card(found.card))]);
     const none = view.missing ? `needs ${view.missing}, which is not installed` : null;
     const button = (id, label, off, first) => { const it = $(id); it.textContent = label; it.disabled = off || Boolean(none); it.title = none ?? ''; it.classList.toggle('rw-primary', first); };
     button('rw-merge', found.merged ? 'Merge anew' : 'Merge', merge.running, !found.merged);

@@ -51,6 +51,7 @@ def to_a_sealed_set(bench: Any, folder: Path) -> Any:
 
 
 @pytest.mark.slow
+@pytest.mark.guide("G24")
 def test_from_an_edit_to_a_model_beside_its_base(
     start: Any, sums: Path, open_page: Any, as_bench: Any
 ) -> None:
