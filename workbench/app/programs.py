@@ -42,6 +42,13 @@ class Program:
         """Whether it ended and is known to have failed."""
         return not self.running and (self.code not in (0, None) or "error: " in self.said)
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether it ended because it was asked to; one that was not ready yet says nothing of it."""
+        last = self.said.rstrip().rpartition("\n")[2]
+        told = last in ("interrupted", "KeyboardInterrupt")
+        return not self.running and (told or self.code in (-signal.SIGINT, 128 + signal.SIGINT))
+
 
 class Programs:
     """The programs of the project in `root`."""

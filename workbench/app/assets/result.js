@@ -35,9 +35,10 @@
       const last = work.said.trim().split('\n').filter((line) => / \.\.\.$| of \d+ \w+$/.test(line)).at(-1) ?? 'torch is loading\u2026';
       return el('div', { class: 'rw-working', role: 'status' }, bar, el('span', {}, last), stop(what));
     }
-    if (work.failed || /^interrupted$/m.test(work.said)) {
-      const why = /^interrupted$/m.test(work.said) ? 'Stopped. What was there before is as it was.' : work.said.trim().split('\n').filter((line) => line.startsWith('error: ')).at(-1)?.slice(7) ?? 'It ended without a word.';
-      return el('div', {}, el('p', { class: /^interrupted$/m.test(work.said) ? 'rw-hint' : 'rw-why', role: 'alert' }, why), el('details', { class: 'rw-log' }, el('summary', {}, 'What it printed'), el('pre', { class: 'rw-shot', tabindex: 0 }, work.said)));
+    if (work.interrupted) return el('p', { class: 'rw-hint', role: 'status' }, 'Stopped. What was there before is as it was.');
+    if (work.failed) {
+      const why = work.said.trim().split('\n').filter((line) => line.startsWith('error: ')).at(-1)?.slice(7) ?? 'It ended without a word.';
+      return el('div', {}, el('p', { class: 'rw-why', role: 'alert' }, why), el('details', { class: 'rw-log' }, el('summary', {}, 'What it printed'), el('pre', { class: 'rw-shot', tabindex: 0 }, work.said)));
     }
     return null;
   };

@@ -59,7 +59,8 @@ def _run_view(desk: Desk, name: str, seen: str) -> dict[str, Any]:
         "work": {
             work: {
                 "running": program.running,
-                "failed": program.failed,
+                "failed": program.failed and not program.interrupted,
+                "interrupted": program.interrupted,
                 "said": program.said,
                 "progress": progress_of(program.said) if program.running else None,
             }

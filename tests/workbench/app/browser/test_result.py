@@ -47,3 +47,5 @@ def test_a_finished_run_is_shown_with_proof_comparison_card_and_files(
     assert Path(download.value.path()).read_bytes() == (run / "comparison.json").read_bytes()
     assert page.inner_text("#rw-merged-path") == str(run / "merged")
     assert serious(page) == []
+    page.set_viewport_size({"width": 800, "height": 900})
+    assert page.evaluate("document.querySelector('#rw-page-result').scrollWidth") <= 800

@@ -65,6 +65,8 @@ def test_completions_are_read_step_by_step_suspects_first_and_opened_in_write(
     page.wait_for_selector("#rw-the-run .rw-legend >> text=second")
     assert page.locator("[data-chart=reward] polyline").count() == 2
     assert serious(page) == []
+    page.set_viewport_size({"width": 800, "height": 900})
+    assert page.evaluate("document.querySelector('#rw-page-train').scrollWidth") <= 800
     page.click("#rw-record-open")
     page.wait_for_function("() => RW.state.status === 'scored' && RW.state.shown.rows === 5")
     assert page.is_visible("#rw-main")
