@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib.util
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -264,8 +264,7 @@ def resolve(
         notes.append("the toy model trains under its own batch, learning rate and LoRA, not the manifest's")
     plain_sets = {key: value for key, value in sets.items() if not key.startswith(("lora", "monitor."))}
     merged = _merge([*(translate(layer, notes) for layer in layers), translate(plain_sets, notes)])
-    if not any("save_steps" in layer for layer in (given, staged, sets)):
-        _save_early(merged)
+    _save_early(merged, (given, staged, sets))
     lines = {key.removeprefix("monitor."): sets[key] for key in sets if key.startswith("monitor.")}
     if lines:
         merged["monitor"] = {**(merged.get("monitor") or {}), **lines}
@@ -453,10 +452,19 @@ def _check_trackers(trl: dict[str, Any]) -> None:
             raise MissingExtraError(name, str(name), f"report_to={name}")
 
 
-def _save_early(merged: dict[str, Any]) -> None:
-    """Where nobody said otherwise, a short run has its first checkpoint within a third of its steps."""
+def _save_early(merged: dict[str, Any], layers: Sequence[Mapping[str, Any]]) -> None:
+    """A short run has its first checkpoint within a third of its steps, where nobody said otherwise.
+
+    Nor does `save_steps` say otherwise where a stronger layer made the run shorter than that: there would be none.
+    """
     steps, every = merged.get("max_steps"), merged.get("save_steps")
-    if isinstance(steps, int) and isinstance(every, int) and steps >= 1:
+    if not (isinstance(steps, int) and isinstance(every, int) and steps >= 1):
+        return
+    said, shortened = (
+        max((at for at, layer in enumerate(layers) if name in layer), default=-1)
+        for name in ("save_steps", "max_steps")
+    )
+    if said < 0 or (shortened > said and every >= steps):
         merged["save_steps"] = max(1, min(every, steps // 3))
 
 

@@ -248,3 +248,10 @@ def test_a_short_run_has_its_first_checkpoint_within_a_third() -> None:
     assert settings("max_steps=2").trl["save_steps"] == 1
     assert settings("max_steps=1000").trl["save_steps"] == 25
     assert settings("max_steps=12", "save_steps=12").trl["save_steps"] == 12
+
+
+def test_a_manifests_save_steps_gives_way_where_the_command_makes_the_run_shorter() -> None:
+    train = TrainSettings.model_validate({"model": "toy", "max_steps": 48, "save_steps": 24})
+    assert resolve(train, device="cpu").trl["save_steps"] == 24
+    assert resolve(train, device="cpu", sets={"max_steps": 6}).trl["save_steps"] == 2
+    assert resolve(train, device="cpu", sets={"max_steps": 30}).trl["save_steps"] == 24
