@@ -26,7 +26,9 @@
 
   // ---------------------------------------------------------------- a program at work
 
-  const start = (what) => (event) => RW.busy(event.target, async () => { await RW.post('result-start', { name: chosen, what }); seen = ''; await tick(); });
+  // Once more drawn at the end: a button that was busy is free again, and may have to stay shut while it goes on.
+  const begin = async (button, work) => { await RW.busy(button, async () => { await work(); seen = ''; await tick(); }); if (found) draw(); };
+  const start = (what) => (event) => begin(event.target, () => RW.post('result-start', { name: chosen, what }));
   const stop = (what) => RW.button('Stop', (event) => RW.busy(event.target, async () => { await RW.post('train-end', { name: `${chosen}.${what}`, how: 'stop' }); seen = ''; await tick(); }), { id: `rw-${what}-stop` });
   const atWork = (what) => {
     const work = found.work[what];
@@ -97,16 +99,14 @@
       const one = exact();
       told.textContent = one ? `As it was held out${one.values.length ? `, with ${one.values.map(([name, value]) => `${name} ${value}`).join(', ')}` : ''}: every reward can score it.` : 'Under the run\u2019s system prompt. Rewards that read a column, such as the answer, cannot score a typed prompt.';
     };
-    box.addEventListener('input', mark);
+    box.addEventListener('input', () => { if (!exact()) choose.value = ''; mark(); });
     const go = el('button', { type: 'submit', class: 'rw-button rw-primary', id: 'rw-ask' }, 'Ask both');
     const form = el('form', { class: 'rw-asking', onsubmit: (event) => {
       event.preventDefault();
       const one = exact();
-      RW.busy(go, async () => {
+      begin(go, async () => {
         seed += 1;
         await RW.post('result-ask', { name: chosen, prompt: one ? null : box.value, held_out: one ? one.number : null, answers: Number($('rw-ask-answers').value) || 0, temperature: Number($('rw-ask-temperature').value), top_p: Number($('rw-ask-top-p').value), seed });
-        seen = '';
-        await tick();
       });
     } }, choose, box, told, el('div', { class: 'rw-actions' }, field('answers', 'rw-ask-answers', 2, { min: 1, max: 8, step: 1 }), field('temperature', 'rw-ask-temperature', 0.7, { min: 0, max: 5, step: 0.05 }), field('top_p', 'rw-ask-top-p', 0.9, { min: 0.05, max: 1, step: 0.05 }), go));
     if (found.held_out.length) { choose.value = String(found.held_out[0].number); box.value = found.held_out[0].asks; }

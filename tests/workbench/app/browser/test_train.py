@@ -57,6 +57,8 @@ def test_completions_are_read_step_by_step_suspects_first_and_opened_in_write(
     page.click("#rw-record-rows tr[data-row='3']")
     page.wait_for_selector("#rw-record-detail[data-explained='3'] mark")
     assert page.locator("#rw-record-detail mark").all_inner_texts() == ["<answer>", "2", "</answer>"]
+    page.click("#rw-record-rows tr[data-row='0']")  # by the process that is warm, of rows that are the same
+    page.wait_for_selector("#rw-record-detail[data-explained='0'] .rw-credit")
     page.fill("#rw-record-step", "0")
     page.wait_for_selector("#rw-record-rows[data-step='1'] tr[data-row='1']")
     page.click("[aria-label='Next step']")
