@@ -91,8 +91,9 @@ def likely_samples(folder: Path) -> Path | None:
 
 def no_samples(target: Target, manifest: Manifest | None) -> str:
     """The sentence for a target without samples."""
-    if manifest is not None:
-        return f'{manifest.path.name} names no samples: write [set] samples = "FILE" or add --samples FILE'
     near = likely_samples(target.root)
+    if manifest is not None:
+        name = near.name if near is not None else "FILE"
+        return f'{manifest.path.name} names no samples: write [set] samples = "{name}" or add --samples FILE'
     hint = f" (for example --samples {near})" if near is not None else ""
     return f"no completions to score: add --samples FILE{hint}"

@@ -56,12 +56,21 @@ def choose_files(path: Path, holds_samples: Callable[[Path], bool]) -> Chosen:
         raise SamplesError(f"there is no samples file {path}")
     if not path.is_dir():
         return Chosen([path])
+    judged: dict[str, bool] = {}
+
+    def holds(file: Path) -> bool:
+        """What one of a numbered series is, all of them are: a long run has thousands."""
+        series = re.sub(r"\d+", "#", file.name)
+        if series not in judged or series == file.name:
+            judged[series] = holds_samples(file)
+        return judged[series]
+
     passed_over: list[Path] = []
     first: list[Path] = []
     for pattern in IN_FOLDERS:
         files = sorted((file for file in path.glob(pattern) if file.is_file()), key=_natural)
         first = first or files
-        holding = [file for file in files if file not in passed_over and holds_samples(file)]
+        holding = [file for file in files if file not in passed_over and holds(file)]
         own = [file for file in holding if file.name != LABELS_FILE] or holding
         passed_over += [file for file in files if file not in own and file not in passed_over]
         if own:

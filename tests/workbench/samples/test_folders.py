@@ -9,6 +9,7 @@ import pytest
 from rewards.errors import SamplesError
 from workbench.opening import likely_samples
 from workbench.samples import read_samples
+from workbench.samples.folders import choose_files
 
 ROW = '{"prompt": "p", "completion": "a"}\n'
 
@@ -50,3 +51,11 @@ def test_a_file_is_proposed_only_if_it_has_rows(folder: Path) -> None:
     assert likely_samples(folder) == folder / "rows.jsonl"
     (folder / "rows.jsonl").unlink()
     assert likely_samples(folder) is None
+
+
+def test_of_a_numbered_series_one_is_looked_into(tmp_path: Path) -> None:
+    for number in range(5):
+        (tmp_path / f"part_{number}.jsonl").write_text(ROW)
+    looked: list[str] = []
+    chosen = choose_files(tmp_path, lambda file: looked.append(file.name) is None)
+    assert (len(chosen.files), looked) == (5, ["part_0.jsonl"])
