@@ -102,6 +102,8 @@ class ChatClient:
         read: Callable[[str], Verdict],
         pool: ThreadPoolExecutor,
         deadline: float,
+        *,
+        answer: Callable[[str], str] | None = None,
     ) -> Outcome[Verdict]:
         """Ask until `read` takes the answer's text.
 
@@ -110,6 +112,7 @@ class ChatClient:
             read: makes a value of the text; raises `Unusable` where it cannot.
             pool: its threads make the requests.
             deadline: `time.monotonic()` after which nothing is started any more.
+            answer: takes the text out of an answer's body; default: `answer_text`, which refuses one that was cut off.
         """
         body = json.dumps(payload).encode()
         why = "there was no time to ask"
@@ -122,7 +125,7 @@ class ChatClient:
             reply = await asyncio.get_running_loop().run_in_executor(pool, call)
             if reply.status == 200:
                 try:
-                    return Outcome(read(answer_text(reply.text)), "", tried + 1)
+                    return Outcome(read((answer or answer_text)(reply.text)), "", tried + 1)
                 except Unusable as error:
                     why = str(error)
                     continue  # another sample of the same model: there is nothing to wait for

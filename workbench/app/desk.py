@@ -28,6 +28,7 @@ from workbench.app.checking import Checking
 from workbench.app.comparing import Comparing, keep_version
 from workbench.app.drafts import digest
 from workbench.app.engine import Engine
+from workbench.app.generating import Generating
 from workbench.app.leash import Stopped
 from workbench.app.project_files import mirror, read_source, save_source
 from workbench.app.shelf import Shelf, Source
@@ -96,6 +97,7 @@ class Desk(Watched):
         self._seen = shelf.stamps(self.source)
         self.checking = Checking(self.touch)
         self.comparing = Comparing(other, self.touch)
+        self.generating = Generating(self.touch)
         self._thread = threading.Thread(target=self._work, name=f"desk-{key}", daemon=True)
         self._thread.start()
         self.start_run()
@@ -547,4 +549,5 @@ class Desk(Watched):
         self.engine.close()
         self.checking.close()
         self.comparing.close()
+        self.generating.close()
         self._thread.join(timeout=5)

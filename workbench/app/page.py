@@ -22,6 +22,7 @@ SCRIPTS = (
     "tiles.js",
     "table.js",
     "detail.js",
+    "generate.js",
     "samples.js",
     "distributions.js",
     "check.js",

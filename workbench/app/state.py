@@ -47,6 +47,7 @@ def _state(desk: Desk) -> dict[str, Any]:
         },
         "check": check.summary(desk),
         "compare": compare.summary(desk),
+        "generate": desk.generating.to_json(),
         "shown": None,
     }
     if shown is not None:

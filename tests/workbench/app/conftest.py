@@ -16,6 +16,7 @@ import pytest
 from rewards.contract import Status
 from rewards.errors import LoadError
 from rewards.groups import advantages, totals
+from tests.workbench.app.endpoint import Endpoint
 from tests.workbench.tables import table
 from workbench.app.bench import Bench
 from workbench.app.desk import Desk
@@ -217,3 +218,10 @@ def wait_for(met: Callable[[], bool], seconds: float = 15.0) -> None:
 @pytest.fixture(name="wait_for")
 def wait_for_fixture() -> Callable[..., None]:
     return wait_for
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    made = Endpoint()
+    yield made
+    made.close()

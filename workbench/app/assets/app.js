@@ -50,6 +50,7 @@
     showStatus(state);
     showProblems(state);
     RW.showMargin(state);
+    RW.followGenerating();
     results.classList.toggle('rw-stale', Boolean(shown?.stale));
     RW.showWeighing(state);
     if (shown) RW.showTiles(shown); else $('rw-tiles').replaceChildren(...Array.from({ length: 5 }, () => el('div', { class: `rw-tile rw-blank${state.status === 'running' ? ' rw-pulse' : ''}`, 'aria-hidden': 'true' })));

@@ -142,15 +142,17 @@
   // ---------------------------------------------------------------- the drawer
 
   const close = () => dialog?.close();
+  RW.followGenerating = () => { if (dialog && RW.state) RW.showGenerating(RW.state, close); };
   RW.openSamples = () => {
     if (!dialog) {
       dialog = el('dialog', { class: 'rw-dialog rw-drawer', id: 'rw-samples', 'aria-labelledby': 'rw-samples-title' },
         el('header', { class: 'rw-drawer-head' }, el('h2', { id: 'rw-samples-title' }, 'Completions'), el('span', { class: 'rw-gap' }), el('button', { type: 'button', class: 'rw-button rw-quiet', onclick: () => close() }, 'Close')),
-        el('section', { class: 'rw-part', id: 'rw-samples-open' }, el('p', { class: 'rw-wait' }, 'Reading\u2026')), opening(), el('section', { class: 'rw-part', id: 'rw-hand' }));
+        el('section', { class: 'rw-part', id: 'rw-samples-open' }, el('p', { class: 'rw-wait' }, 'Reading\u2026')), opening(), RW.generatePart(), el('section', { class: 'rw-part', id: 'rw-hand' }));
       document.querySelector('.rw-bar').after(dialog);
       dialog.addEventListener('click', (event) => { if (event.target === dialog) close(); });
     }
     dialog.showModal();
+    RW.followGenerating();
     showOpen();
     byHand();
   };

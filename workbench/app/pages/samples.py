@@ -15,6 +15,7 @@ from rewards.errors import UsageError
 from workbench.app.bench import Bench
 from workbench.app.desk import Desk
 from workbench.app.door import Table, body_of, desk_of, integer_of, text_of
+from workbench.app.generating import Wanted
 from workbench.app.shelf import Source
 from workbench.app.view.opened import look_view, safe_name, samples_view
 from workbench.samples.looking import look_at
@@ -105,6 +106,33 @@ async def _add_row(bench: Bench, request: Request) -> Any:
     return {"kept": desk.shelf.labels.name}
 
 
+async def _generate(bench: Bench, request: Request) -> Any:
+    """Ask a model for completions of the open prompts; progress is part of the desk's state."""
+    body = await body_of(request)
+    desk = await desk_of(bench, body)
+    temperature = body.get("temperature", 1.0)
+    if isinstance(temperature, bool) or not isinstance(temperature, (int, float)):
+        raise UsageError("'temperature' must be a number")
+    wanted = Wanted(
+        model=text_of(body, "model"),
+        url=text_of(body, "url").strip(),
+        key_env=text_of(body, "key_env").strip(),
+        prompts=integer_of(body, "prompts", 8),
+        each=integer_of(body, "each", 4),
+        temperature=float(temperature),
+        max_tokens=integer_of(body, "max_tokens", 256),
+    )
+    await run_in_threadpool(desk.generating.start, desk, wanted)
+    return {"number": desk.generating.number}
+
+
+async def _generate_stop(bench: Bench, request: Request) -> Any:
+    """End it now; what has come is kept."""
+    desk = await desk_of(bench, await body_of(request))
+    await run_in_threadpool(desk.generating.stop)
+    return desk.generating.to_json()
+
+
 def _columns_of(desk: Desk, row: int) -> Mapping[str, Any]:
     samples = desk.shelf.rows(desk.source).samples
     return (
@@ -156,4 +184,6 @@ ROUTES: Table = {
     "samples-use": ("POST", _use),
     "upload": ("POST", _upload),
     "row-add": ("POST", _add_row),
+    "generate": ("POST", _generate),
+    "generate-stop": ("POST", _generate_stop),
 }

@@ -36,3 +36,19 @@ def test_a_file_with_other_names_is_opened_and_a_completion_written_by_hand(
     page.click("#rw-project")
     page.click("#rw-samples-own")
     page.wait_for_function("() => document.querySelector('#rw-results-in').dataset.table?.endsWith(':7')")
+
+
+def test_an_endpoint_answers_the_open_prompts_and_the_answers_are_used(
+    bench_page: Any, server: Any, endpoint: Any
+) -> None:
+    page = bench_page.page
+    page.click("#rw-project")
+    page.select_option("#rw-gen-where", "endpoint")
+    page.fill("#rw-gen-model", "stub")
+    page.fill("#rw-gen-url", endpoint.url)
+    page.fill("#rw-gen-each", "2")
+    page.click("#rw-gen-start")
+    page.wait_for_selector("#rw-gen-line >> text=4 of 4 completions")
+    page.click("#rw-gen-use")
+    page.wait_for_function("() => document.querySelector('#rw-results-in').dataset.table?.endsWith(':4')")
+    (server.project / "generated-stub-1.jsonl").unlink()
