@@ -128,6 +128,8 @@
       el('details', { class: 'rw-panel rw-log', id: 'rw-run-log', open: open['rw-run-log'] }, el('summary', {}, 'What it printed'), el('pre', { class: 'rw-shot', tabindex: 0 }, found.log || 'nothing here: it was started elsewhere')),
       el('details', { class: 'rw-panel rw-log', id: 'rw-run-settings', open: open['rw-run-settings'] }, el('summary', {}, 'Its settings as resolved'), el('div', { class: 'rw-record-scroll', tabindex: 0, role: 'region', 'aria-label': 'Settings of the run' }, el('table', {}, el('tbody', {}, ...found.settings.map(([name, value]) => el('tr', {}, el('td', {}, name), el('td', {}, value))))))));
     record.follow(found.name, found.recorded);
+    const listed = document.querySelector(`.rw-runs [data-run="${CSS.escape(found.name)}"] span`);
+    if (listed) listed.textContent = standing(found);
     box.dataset.status = found.status;
     box.dataset.run = found.name;
     box.dataset.steps = found.done;
@@ -153,6 +155,7 @@
     if (moving || view?.preflight.running) { clearTimeout(timer); timer = setTimeout(tick, TICK); }
   };
 
+  const standing = (run) => `${STATUS[run.status] ?? run.status}${run.steps ? ` \u00b7 ${count(run.done)} of ${count(run.steps)}` : ''}`;
   const overlay = (name, on) => {
     beside = on ? [...beside, name].slice(-MOST_BESIDE) : beside.filter((each) => each !== name);
     seen = '';
@@ -161,7 +164,7 @@
   };
   const list = () => el('ul', { class: 'rw-runs', 'aria-label': 'Runs' }, ...[...(waiting && !view.runs.some((run) => run.name === waiting) ? [{ name: waiting, status: 'starting' }] : []), ...view.runs].map((run) => el('li', {}, el('button', {
     type: 'button', 'aria-current': run.name === chosen ? 'true' : null, onclick: () => { choose(run.name); mark(); }, 'data-run': run.name,
-  }, el('b', {}, run.name), el('span', {}, `${STATUS[run.status] ?? run.status}${run.steps ? ` \u00b7 ${count(run.done)} of ${count(run.steps)}` : ''}`)),
+  }, el('b', {}, run.name), el('span', {}, standing(run))),
   run.steps ? el('input', { type: 'checkbox', class: 'rw-overlay', 'data-overlay': run.name, 'aria-label': `Draw ${run.name} into the curves`, title: 'Draw it into the curves of the run that is shown', onchange: (event) => overlay(run.name, event.target.checked) }) : null)));
   const mark = () => {
     for (const button of document.querySelectorAll('.rw-runs button')) { if (button.dataset.run === chosen) button.setAttribute('aria-current', 'true'); else button.removeAttribute('aria-current'); }

@@ -30,6 +30,9 @@ def test_a_finished_run_is_shown_with_proof_comparison_card_and_files(
     page.wait_for_selector("text=No run has finished yet")
     run = write_run(no_runs.project)
     write_result(run)
+    (run / "report.html").write_text(
+        "<title>a</title><p>the report</p><script>document.title = 'ran'</script>"
+    )
     page.click("#rw-tab-train")
     page.click("#rw-train-result")
     page.wait_for_selector("#rw-the-result[data-state=compared]")
@@ -45,6 +48,11 @@ def test_a_finished_run_is_shown_with_proof_comparison_card_and_files(
     with page.expect_download() as download:
         page.click("[data-file=comparison]")
     assert Path(download.value.path()).read_bytes() == (run / "comparison.json").read_bytes()
+    with page.context.expect_page() as report:
+        page.click("#rw-report-show")
+    assert report.value.inner_text("p") == "the report"
+    assert report.value.title() == "a"  # no script of a report runs
+    report.value.close()
     assert page.inner_text("#rw-merged-path") == str(run / "merged")
     assert serious(page) == []
     page.set_viewport_size({"width": 800, "height": 900})
