@@ -174,7 +174,7 @@ def global_state() -> dict[str, Any]:
         "sys.path": list(sys.path),
         "sys.argv": list(sys.argv),
         "the recursion limit": sys.getrecursionlimit(),
-        "the decimal context": repr(decimal.getcontext()),
+        "the decimal context": _decimal_context(),
         "the time zone": time.tzname,
         "sys.stdin": id(sys.stdin),
         "the trace function": repr(sys.gettrace()),
@@ -189,6 +189,13 @@ def global_state() -> dict[str, Any]:
     if "torch" in sys.modules:
         state["the state of torch's generator"] = hash(sys.modules["torch"].get_rng_state().numpy().tobytes())
     return state
+
+
+def _decimal_context() -> str:
+    """Precision, rounding, limits and traps; not the flags, which any calculation raises."""
+    context = decimal.getcontext().copy()
+    context.clear_flags()
+    return repr(context)
 
 
 def state_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[list[str]]:

@@ -148,7 +148,7 @@ class TrialCheck(RewardCheck):
         if not self.applies(subject, task):
             return
         trials = [trial for case in task.cases for trial in self.trials(subject, task, case)]
-        paid = [outcome for outcome in try_out(subject, trials) if outcome.paid]
+        paid = self.counted(subject, [outcome for outcome in try_out(subject, trials) if outcome.paid])
         if paid:
             subject.exploited = True
             yield self.tell(subject, paid)
@@ -160,6 +160,10 @@ class TrialCheck(RewardCheck):
     def trials(self, subject: RewardSubject, task: Task, case: Case) -> Iterable[Trial]:
         """The completions to try under one prompt."""
         raise NotImplementedError
+
+    def counted(self, subject: RewardSubject, paid: list[Outcome]) -> list[Outcome]:
+        """Those of the paid outcomes that say something; all, unless a check knows better."""
+        return paid
 
     def tell(self, subject: RewardSubject, paid: Sequence[Outcome]) -> Finding:
         """The finding made of the paid outcomes."""

@@ -33,7 +33,7 @@ NAMING: dict[str, str] = {
     "not-portable": "RW116 RW117",
     "code-verdict": "RW319 RW310",
     "code-unsafe": "RW319 RW901 RW112 RW111",
-    "sign-flip": "RW70 RW408 RW209 RW211 RW212 RW313 RW301",
+    "sign-flip": "RW70 RW408 RW209 RW210 RW211 RW212 RW313 RW301",
     "scale-shape": "RW107 RW408 RW209 RW211 RW212 RW61 RW60 RW70",
     "async-blocking": "RW119",
     "set-dominance": "RW6",

@@ -6,15 +6,18 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from workbench.answer_form import gold_text
+from workbench.answer_form import gold_text, value_of
 from workbench.answer_variants import equal_forms
 from workbench.checks.check import RewardCheck, number, shown
 from workbench.checks.exploits.prompt_echo import prompt_texts
 from workbench.checks.finding import Cost, Finding
 from workbench.checks.subject import RewardSubject
 from workbench.checks.task import Case, Task
-from workbench.checks.trials import Trial, try_out
+from workbench.checks.trials import Outcome, Trial, try_out
 
+_MONEY = re.compile(
+    r"[$\u20ac\u00a3\u00a5]|\b(?:dollars?|cents?|euros?|pounds?|price|cost|costs|pay|earns?)\b", re.I
+)
 _FENCE_NAMED = re.compile(r"```\w")
 _FENCE = re.compile(r"```([\w+-]*)[ \t]*\n")
 
@@ -26,7 +29,9 @@ class EqualForms(RewardCheck):
     refused is noise in the advantages, and teaches a spelling instead of the task. Only forms are tried that mean
     the same to any reader: signs, trailing zeros, thousands separators, a currency sign, fractions, percentages, a
     final full stop, white space and line ends; JSON with other spacing, key order or a fence; a letter in
-    brackets; a fence without its language, unless the prompt names it.
+    brackets; a fence without its language, unless the prompt names it. Where only forms are refused that hardly any
+    model writes (a plus sign, Windows line ends, a currency sign where the prompt is not about money, 211/5 for 42.2)
+    it is information.
 
     Example:
         return [float(answer.strip() == gold) ...]        # "42.0" for 42
@@ -69,7 +74,7 @@ class EqualForms(RewardCheck):
             advice="Bring both sides into one normal form before they are compared: parse numbers, load JSON, strip "
             "what is around the answer.",
             cause="refused forms",
-            severity="info" if all(form.endswith("with Windows line ends") for form in forms) else None,
+            severity="info" if all(_is_rare(subject, outcome) for outcome in refused) else None,
             reward=subject.name,
             evidence=subject.evidence(
                 case.row, completion=subject.shaped(best.trial.text), got=best.score, expected=case.full
@@ -77,6 +82,18 @@ class EqualForms(RewardCheck):
             line=subject.description.line,
             count=len({outcome.trial.case.row for outcome in refused}),
         )
+
+
+def _is_rare(subject: RewardSubject, outcome: Outcome) -> bool:
+    """Whether hardly any model writes the form: a reward that refuses it alone loses next to nothing."""
+    what, row = outcome.trial.what, outcome.trial.case.row
+    assert subject.batch is not None
+    if what == "with a currency sign":
+        return not _MONEY.search(prompt_texts(subject.batch.prompts[row])[1])
+    if what in ("as a fraction", "as a mixed number"):
+        value = value_of(gold_text(outcome.trial.case.gold))
+        return "." in gold_text(outcome.trial.case.gold) and value is not None and abs(value.numerator) > 20
+    return what == "with a plus sign" or what.endswith("with Windows line ends")
 
 
 def _trials(subject: RewardSubject, task: Task, case: Case) -> Iterable[Trial]:
@@ -118,9 +135,10 @@ def _lines(case: Case) -> Iterable[Trial]:
     if answer not in line:
         return
     plain = line.rstrip(".")
-    if len(answer) == 1:
+    if len(answer) == 1 and f"({answer})" not in line:
         yield Trial(case, f"{start}{_last(plain, answer, f'({answer})')}", "with the letter in brackets")
-    yield Trial(case, f"{start}**{plain}**", "in bold")
+    if "**" not in plain:
+        yield Trial(case, f"{start}**{plain}**", "in bold")
     yield Trial(case, f"{start}{plain}.", "with a final full stop")
 
 

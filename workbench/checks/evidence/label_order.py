@@ -15,7 +15,9 @@ class LabelOrder(SetCheck):
     """In a prompt with labelled samples, a wrong (or hack, or partial) one earns more than a right one.
 
     Labels judge the total of a set, a reward that is the only one of its target, and one whose kind is correctness.
-    For each pair of a right and a wrong completion of one prompt the right one has to earn more. Told are the share of
+    For each pair of a right and a wrong completion of one prompt the right one has to earn more, and a partial one not
+    less than a wrong one of the same shape (a list, a number, a record of the same form); where it earns more than that
+    one, not less than any wrong one. Told are the share of
     pairs in which it does (the area under the ROC curve, with its interval), and the pair with the largest difference.
     Equal scores are told where the reward compares with a ground truth or the prompt. A reward that reads neither may
     rightly pay a wrong answer in the right layout: there only information is given, unless the labels are plainly
@@ -46,7 +48,7 @@ class LabelOrder(SetCheck):
                 continue
             if ranking.inverted:
                 yield self._tell(judged, ranking, ranking.inverted, self._level(ranking, sure))
-            elif ranking.tied and sure:
+            elif ranking.tied and sure and any(m.description.entry.kind != "style" for m in judged):
                 yield self._tell(judged, ranking, ranking.tied, "warning")
 
     def _level(self, ranking: Ranking, sure: bool) -> Severity:
@@ -60,14 +62,14 @@ class LabelOrder(SetCheck):
         first = members[0]
         pair = smallest_pair(first, pairs)
         assert first.samples is not None
-        label = first.samples.labels[pair.other]
+        label, better = first.samples.labels[pair.other], first.samples.labels[pair.right]
         name = ranking.reward or "The total"
         low, high = ranking.interval
         verb = "more than" if pair.inverted else "as much as"
         where = "of the same prompt" if ranking.inside else "of another prompt"
         return self.finding(
-            f"{name} pays a completion labelled {label} {number(pair.other_paid)}, {verb} one labelled right {where} "
-            f"({number(pair.paid)}): {shown(first.text(pair.right), 70)}. In order are {ranking.auc:.0%} of "
+            f"{name} pays a completion labelled {label} {number(pair.other_paid)}, {verb} one labelled {better} "
+            f"{where} ({number(pair.paid)}): {shown(first.text(pair.right), 70)}. In order are {ranking.auc:.0%} of "
             f"{len(ranking.pairs)} pairs of right and wrong (interval {low:.0%} to {high:.0%}).",
             advice=_advice(members),
             cause=_cause(ranking, pair),

@@ -8,6 +8,7 @@ labelled rows of each prompt.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -48,7 +49,8 @@ def _little(score: float) -> float:
 class Ranking:
     """The labelled pairs of one reward, or of the total (`reward` is None).
 
-    `pairs` are right against wrong or hack, `partial` right against partial; `independent` is how many comparisons
+    `pairs` are right against wrong or hack, `partial` right against partial, and partial against wrong where it should
+    earn no less; `independent` is how many comparisons
     the interval counts; `inside` says whether the pairs share a prompt.
     """
 
@@ -121,16 +123,29 @@ def rank(subject: RewardSubject, scores: Mapping[int, float], reward: str | None
         return None
     same: Callable[[int, int], bool] = lambda one, other: batch.groups[one] == batch.groups[other]  # noqa: E731
     inside = [(r, w) for r in right for w in wrong if same(r, w)]
+    mates = [(p, w) for p in partial for w in rows("wrong") if same(p, w)]
+    alike = [(p, w) for p, w in mates if _shape(subject.text(p)) == _shape(subject.text(w))]
+    graded = {p for p, w in alike if known[p] > known[w]}
+    below = [(p, w) for p, w in mates if p in graded or (p, w) in alike]
     chosen = inside or [(r, w) for r in right for w in wrong]
     used = {row for pair in chosen for row in pair}
     prompts = len({batch.groups[row] for row in used}) if inside else 1
     return Ranking(
         reward,
         tuple(_pairs(chosen, known)),
-        tuple(_pairs([(r, p) for r in right for p in partial if same(r, p)], known)),
+        tuple(_pairs([*((r, p) for r in right for p in partial if same(r, p)), *below], known)),
         len(used) - prompts,
         bool(inside),
     )
+
+
+def _shape(text: str) -> str:
+    """A text with its words and numbers made alike: two answers of one shape differ in what they say alone.
+
+    >>> _shape("B > A: 12.5"), _shape("Answer > none: 3")
+    ('a > a: 1', 'a > a: 1')
+    """
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+(?:[.,]\d+)*", "1", text.strip()))
 
 
 def _pairs(pairs: Sequence[tuple[int, int]], scores: Mapping[int, float]) -> Iterator[Pair]:

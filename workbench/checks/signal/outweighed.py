@@ -19,6 +19,8 @@ from workbench.checks.subject import SetSubject
 PROMPTS = 3
 TIMES = (4, 16, 64)
 LONGEST = 20_000
+HEAVIER = 2.0
+"""How many times as much difference a lesser member makes where it is told for its weight alone."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,8 @@ class Outweighed(SetCheck):
     The policy then learns what the lesser rewards pay (length, layout, style) and forgets the answer. Looked for in
     the groups of the samples and, in a whole run, among completions made from wrong ones (repeated, lengthened, laid
     out otherwise) that the correctness reward still calls wrong. Those count only where a single lesser member by
-    itself takes back what correctness gives, so that a badly laid out right answer is no alarm. The *margin* is what is
+    itself takes back what correctness gives, so that a badly laid out right answer is no alarm, unless the lesser
+    member makes twice the difference that correctness makes. The *margin* is what is
     left of the smallest step of correctness after all others did their worst; above 0 no wrong answer can outrank a
     right one. Which member is about correctness has to be declared, or shown by labels.
 
@@ -79,6 +82,29 @@ class Outweighed(SetCheck):
         made = [] if subject.options.quick else list(_made_up(table, primary, step))
         if made:
             yield self._tell(table, primary, min(made, key=_size(table)), 1, real=False)
+            return
+        heavy = _heavier(table, primary)
+        if heavy is not None:
+            yield self._heavy(table, primary, *heavy)
+
+    def _heavy(self, table: Table, primary: int, at: int, times: float) -> Finding:
+        main, lesser = table.members[primary], table.members[at]
+        column = table.scores[:, primary]
+        low = np.flatnonzero(column <= np.nanmin(column))
+        wrong = int(low[np.nan_to_num(table.added[low, at] * table.weights[at]).argmax()])
+        return self.finding(
+            f"{lesser.name} weighs {number(times)} times as much as {main.name}: a wrong answer that has all of it "
+            f"outranks a right one that has none of it.",
+            advice=f"Give {lesser.name} a smaller weight or scale, or pay it only where {main.name} does.",
+            cause="outweighed",
+            severity="warning",
+            evidence=main.evidence(
+                table.rows[wrong],
+                got={**_named(table, table.scores[wrong]), "total": float(table.totals[wrong])},
+                expected=f"{main.name} to make the largest difference",
+            ),
+            shared=True,
+        )
 
     def _tell(self, table: Table, primary: int, found: _Outranked, count: int, *, real: bool) -> Finding:
         main = table.members[primary]
@@ -165,6 +191,19 @@ def _made_up(table: Table, primary: int, step: float) -> Iterator[_Outranked]:
                 float(table.totals[right]),
                 _loudest(table, primary, scores[place] - table.added[right]),
             )
+
+
+def _heavier(table: Table, primary: int) -> tuple[int, float] | None:
+    """A lesser member that reads no column and makes much more difference than correctness; how many times as much."""
+    spans = np.abs(table.weights)
+    if table.aggregation != "normalize_then_sum":
+        spans = spans * np.array([_half_range(column) for column in table.scores.T])
+    lesser = [at for at, member in enumerate(table.members) if at != primary and not member.reads]
+    if not lesser:
+        return None
+    at = max(lesser, key=lambda place: float(np.nan_to_num(spans[place])))
+    times = float(spans[at] / spans[primary])
+    return (at, times) if times >= HEAVIER else None
 
 
 def _prompts(table: Table, column: Floats, step: float) -> list[int]:

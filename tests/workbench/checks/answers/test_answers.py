@@ -244,6 +244,38 @@ def test_letters_in_brackets_and_bold_lines_are_the_same_answer(check):
         assert form in finding.message
 
 
+def test_letter_that_stands_in_brackets_gets_no_second_pair(check):
+    made = [
+        {
+            **row,
+            "completion": [
+                {"role": "assistant", "content": row["completion"][0]["content"].replace("17", "D")}
+            ],
+        }
+        for row in rows(("A", "C", "B"), form="Answer: ({})")
+    ]
+    source = reward("(m := re.search(r'Answer: [(]?([A-D])[)]?[.*]*$', t)) is not None and m.group(1) == a")
+    assert check(source, "RW402", rows=made, declare=DECLARED) == []
+
+
+@pytest.mark.parametrize(
+    ("refused", "prompt", "severity"),
+    [
+        ("[+$]", "What is task {}?", "info"),
+        ("[+$]", "What does it cost, {}?", "warning"),
+        ("[.]", "{}?", "warning"),
+    ],
+)
+def test_forms_that_hardly_any_model_writes_are_a_note(check, refused, prompt, severity):
+    made = [
+        {**row, "prompt": [{"role": "user", "content": prompt.format(place // 2)}]}
+        for place, row in enumerate(rows(("1250", "42", "60")))
+    ]
+    source = reward(f"number(s) is not None and number(s) == number(a) and not re.search(r'{refused}', s)")
+    [finding] = check(source, "RW402", rows=made, declare=DECLARED)
+    assert finding.severity == severity
+
+
 def test_records_are_compared_as_records(check):
     made = []
     for place, record in enumerate([{"name": "Ana", "age": 31}, {"name": "Bo", "age": 4}]):

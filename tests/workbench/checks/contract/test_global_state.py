@@ -36,6 +36,10 @@ def test_other_state_that_stays_changed_is_found(check, statement, words):
     assert f"changes {words}" in finding.message
 
 
+def test_calculation_that_raises_a_flag_of_the_decimal_context_is_left_alone(check):
+    assert check(doing("decimal.Decimal(1) / 3"), "RW123") == []
+
+
 def test_environment_is_reported_by_names_only(check):
     [finding] = check(doing("os.environ['SCORED'] = 'secret'"), "RW123")
     assert finding.evidence.got == "SCORED"

@@ -33,6 +33,20 @@ def test_hack_that_ties_with_a_right_one_is_a_warning(check):
     assert finding.count == 3
 
 
+def test_partial_one_that_is_graded_and_earns_less_than_no_answer_is_out_of_order(check):
+    # the texts of a group have one shape, the last wrong one has another
+    rows = labelled([[1.0, -0.5, -1.0, 0.0]] * 3, "right", "partial", "wrong", "wrong")
+    for row in rows[3::4]:
+        row["completion"] = "no answer at all, in many more words"
+    [finding] = check(VALUE, "RW701", rows=rows)
+    assert finding.severity == "error"
+    assert "labelled wrong 0, more than one labelled partial of the same prompt (-0.5)" in finding.message
+    rows = labelled([[1.0, -1.0, -1.0, 0.0]] * 3, "right", "partial", "wrong", "wrong")
+    for row in rows[3::4]:
+        row["completion"] = "no answer at all, in many more words"
+    assert check(VALUE, "RW701", rows=rows) == []
+
+
 def test_partial_one_above_a_right_one_is_out_of_order_and_below_it_is_not(check):
     rows = labelled([[0.6, 0.9, 0.0]] * 3, "right", "partial", "wrong")
     [finding] = check(VALUE, "RW701", rows=rows)

@@ -1,5 +1,7 @@
 """Damaged right samples: a part earns no more than the whole."""
 
+import pytest
+
 BLOCKS = [
     ("<plan>Say when.</plan>\n<reply>Come at four.</reply>", "right"),
     ("<plan>Be brief.</plan>\n<reply>I am ill.</reply>", "right"),
@@ -80,6 +82,27 @@ def test_repetition_without_end_is_told(check):
     [finding] = check(source, "RW210", labels=False)
     assert finding.message.startswith("reward pays repetition: a sample that earns 0.04 earns ")
     assert finding.evidence.completion[0]["content"].count("\n") >= 1
+
+
+@pytest.mark.parametrize(("paid", "found"), [("words / 50", True), ("words >= 3", False)])
+def test_repetition_inside_a_block_is_told_where_the_layout_refuses_two(check, paid, found):
+    source = f"""
+    import re
+
+    def reward(completions, **kwargs):
+        scores = []
+        for c in completions:
+            m = re.fullmatch(r"<plan>([^<]+)</plan>\\s*<reply>[^<]+</reply>", c[-1]["content"])
+            words = len(m.group(1).split()) if m else 0
+            scores.append(min(1.0, {paid}) if m else 0.0)
+        return scores
+    """
+    made = [{**row, "completion": [dict(row["completion"][0])]} for row in rows()]
+    for row in made[::2]:
+        content = row["completion"][0]["content"]
+        row["completion"][0]["content"] = content.replace("</plan>", " Then go on.</plan>")
+    findings = check(source, "RW210", rows=made)
+    assert ["inside its <plan>" in f.message for f in findings] == [True] * found
 
 
 def test_growth_up_to_a_target_is_no_repetition(check):

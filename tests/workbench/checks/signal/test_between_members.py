@@ -108,6 +108,30 @@ def test_lesser_member_of_small_weight_is_left_alone(check):
     assert check(EFFORT.replace("min(1.0,", "0.5 * min(1.0,"), "RW609", rows=SUMS) == []
 
 
+@pytest.mark.parametrize(("weight", "found"), [(5.0, True), (0.5, False)])
+def test_layout_that_weighs_a_multiple_of_correctness_is_told(check, weight, found):
+    source = f"""
+from rewards import reward
+
+def right(completions, answer, **kwargs):
+    return [float(c.startswith("x") and c.rpartition("=")[2].strip() == a) for c, a in zip(completions, answer)]
+
+@reward(weight={weight})
+def layout(completions, **kwargs):
+    return [float(c.startswith(("x = ", "well = "))) for c in completions]
+"""
+    said = [("x = {}", 1, "right"), ("well = {}", 1, "right"), ("well = {}", 0, "wrong"), ("{}", 0, "wrong")]
+    made = [
+        {"prompt": f"{n} + 1", "completion": text.format(n + add), "answer": str(n + 1), "label": label}
+        for n in (2, 5, 8)
+        for text, add, label in said
+    ]
+    findings = check(source, "RW609", rows=made)
+    assert [f.severity for f in findings] == ["warning"] * found
+    if found:
+        assert findings[0].message.startswith("layout weighs 5 times as much as right")
+
+
 def test_without_labels_or_declaration_no_member_is_taken_for_correctness(check):
     source = EFFORT.replace("min(1.0,", "min(2.0,")
     assert check(source, "RW609", rows=[{k: v for k, v in row.items() if k != "label"} for row in SUMS]) == []
