@@ -182,5 +182,5 @@ def _words(x: float, y: float, words: str, *, anchor: str = "start", kind: str =
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{classes}>{escape(words)}</text>'
 
 
-def _cut(name: str, most: int = 22) -> str:
+def _cut(name: str, most: int = 26) -> str:
     return name if len(name) <= most else name[: most - 1] + "…"

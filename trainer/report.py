@@ -6,6 +6,7 @@ follow the reader's system. Every word of a prompt, a completion or a name is es
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -126,7 +127,7 @@ def _head(
             "reward, first to last",
         ),
         (f"{sum(dead) / len(dead):.0%}" if dead else "-", "of the groups taught nothing"),
-        (str(len(serious)), "diagnoses"),
+        (str(len(serious)), "warnings of the monitor"),
         (evidence, "evidence for the rewards"),
         ("not yet" if proof is None else "proved" if proof["proved"] else "not proved", "merge"),
         ("not yet" if comparison is None else comparison["lines"][0]["verdict"], "against the base"),
@@ -271,13 +272,32 @@ def span(pair: Mapping[str, Any]) -> str:
 
 
 def sample_articles(run: RunDir) -> str:
-    """Completions of the first and of the last sample file, each with its scores."""
+    """Completions of the first and of the last step that was put aside, else recorded, each with its scores."""
     files = sorted(run.samples.glob("step_*.jsonl"))
+    if len(files) < 2:
+        files = sorted(run.completions.glob("step_*.parquet"))
     chosen = list(dict.fromkeys([*files[:1], *files[-1:]]))
-    rows = [row for file in chosen for row in list(read_lines(file))[:SHOWN_ROWS]]
+    names = list(dict.fromkeys(name for stage in run.stages() for name in stage.rewards))
+    rows = [row for file in chosen for row in _rows_of(file, names)]
     if not rows:
-        return "<p>No samples were put aside (samples_every); completions/ has every completion.</p>"
+        return "<p>No completion was recorded.</p>"
     return "".join(_article(row) for row in rows)
+
+
+def _rows_of(file: Path, names: Sequence[str]) -> list[dict[str, Any]]:
+    """The first rows of a sample file, or of the record of a step in the same form."""
+    if file.suffix == ".jsonl":
+        return list(itertools.islice(read_lines(file), SHOWN_ROWS))
+    from pyarrow import parquet
+
+    rows = parquet.read_table(file).slice(0, SHOWN_ROWS).to_pylist()
+    for row in rows:
+        row["errors"] = {name: why for name, why in dict(row.get("errors") or {}).items() if why}
+    return [
+        {**row, "scores": {name: row[name] for name in names if name in row}}
+        for row in rows
+        if "completion" in row
+    ]
 
 
 def _article(row: Mapping[str, Any]) -> str:
@@ -300,7 +320,7 @@ def _question(prompt: Any) -> str:
 
 
 def _score(value: Any) -> str:
-    return f"{value:.3g}" if isinstance(value, (int, float)) else "no score"
+    return f"{value:.3g}" if isinstance(value, (int, float)) and value == value else "no score"
 
 
 def _cut(text: str) -> str:

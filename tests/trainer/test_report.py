@@ -63,7 +63,8 @@ def run(tiny_run: Path) -> RunDir:
         "step": 1, "group": "a", "prompt": EVIL, "completion": EVIL, "scores": {"tagged": 0.5, "right": None},
         "total": 0.5, "advantage": 0.7, "errors": {"right": EVIL},
     }  # fmt: skip
-    (found.samples / "step_00001.jsonl").write_text(json.dumps(sample) + "\n")
+    for step in (1, 2):
+        (found.samples / f"step_{step:05d}.jsonl").write_text(json.dumps({**sample, "step": step}) + "\n")
     told = {"seen": EVIL, "means": "It moves fast", "advice": "Slow down", "name": "kl"}
     lines = [{**told, "step": 1, "severity": "warning"}, {**told, "step": 2, "severity": "critical"}]
     found.diagnoses_path.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -108,10 +109,31 @@ def test_the_report_asks_for_nothing_and_runs_nothing(run: RunDir) -> None:
 def test_what_was_not_done_is_said(tiny_run: Path) -> None:
     text = report(RunDir.open(tiny_run))
     for sentence in (
-        "Not merged yet", "Not compared yet", "No samples were put aside", "None was asked for (held_out_every)",
+        "Not merged yet", "Not compared yet", "No completion was recorded", "None was asked for (held_out_every)",
         "The monitor had nothing to say",
     ):  # fmt: skip
         assert sentence in text
+
+
+def test_without_samples_the_record_of_the_steps_is_shown(tiny_run: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    row = {
+        "step": 2, "prompt": "What is 1 + 1?", "completion": "<b>2", "tagged": 0.25, "right": None, "total": 0.25,
+        "advantage": -0.5, "errors": {"tagged": None, "right": "ValueError: no"},
+    }  # fmt: skip
+    errors = pa.struct([("tagged", pa.string()), ("right", pa.string())])
+    table = pa.Table.from_pylist([row], schema=pa.schema([
+        ("step", pa.int64()), ("prompt", pa.string()), ("completion", pa.string()), ("tagged", pa.float64()),
+        ("right", pa.float64()), ("total", pa.float64()), ("advantage", pa.float64()), ("errors", errors),
+    ]))  # fmt: skip
+    parquet.write_table(table, tiny_run / "completions" / "step_00002.parquet")
+    text = report(RunDir.open(tiny_run))
+    assert "<pre>&lt;b&gt;2</pre>" in text
+    assert "step 2 · total 0.25 · advantage -0.5 · tagged 0.25, right no score" in text
+    assert "right: ValueError: no" in text
+    assert "tagged: None" not in text
 
 
 def test_a_failed_proof_leads(run: RunDir) -> None:
