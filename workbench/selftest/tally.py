@@ -113,8 +113,8 @@ def markdown(results: Sequence[Result]) -> str:
         "samples alone. Intervals are 95 %.",
         "",
         f"Zoos: {_zoos(results)}. `zoo_held_out`, `zoo_second` and `zoo_third` were measured before they were looked "
-        "at, and the last was written without sight of the checks: `docs/decisions/0022-zoos-and-what-counts.md` has those "
-        "numbers, which are the ones to expect of rewards that nobody has seen.",
+        "at, and the last was written without sight of the checks: `docs/decisions/0022-zoos-and-what-counts.md` has "
+        "those numbers, which are the ones to expect of rewards that nobody has seen.",
         "",
         *_overview(results, tallies),
         "",
