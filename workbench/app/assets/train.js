@@ -17,7 +17,7 @@
   const typed = {}; // settings that differ from the project's
 
   const sets = () => Object.entries(typed).filter(([, value]) => value !== '').map(([name, value]) => `${name}=${value}`);
-  const STATUS = { running: 'running', done: 'done', stopped: 'stopped', failed: 'failed', gone: 'ended unheard', starting: 'starting', unreadable: 'cannot be read' };
+  const STATUS = { running: 'running', done: 'done', stopped: 'stopped', failed: 'failed', gone: 'ended unexpectedly', starting: 'starting', unreadable: 'cannot be read' };
 
   // ---------------------------------------------------------------- a new run
 

@@ -45,7 +45,7 @@ def where_it_stands(run: RunDir) -> dict[str, Any]:
         "status": status,
         "stage": f"{stage.name or index + 1} ({index + 1} of {len(stages)})" if len(stages) > 1 else None,
         "steps": sum(one.step if one.status == DONE else one.max_steps for one in stages),
-        "done": max(run.offset(index) + stage.step, _last_step(run) if live else 0),
+        "done": max(run.offset(index) + stage.step, _last_step(run) if status != DONE else 0),
         "reason": stage.reason,
         "model": str(manifest.get("train", {}).get("model", "")),
         "sealed": run.seal_path.exists(),
