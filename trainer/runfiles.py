@@ -23,6 +23,7 @@ import tomlkit
 
 from rewards.errors import UsageError
 from trainer import tools
+from trainer.backends.choice import prepare
 from trainer.environment import describe_environment
 from trainer.job import Job, Request
 from trainer.loading import fingerprint_weights
@@ -232,10 +233,14 @@ def _stage_table(job: Job) -> dict[str, Any]:
 
 
 def settings_of(run: RunDir, facts: RunFacts) -> tuple[Settings, ...]:
-    """The settings every stage of a run was started under, exactly: no preset is looked up again."""
+    """The settings every stage of a run was started under, exactly: no preset is looked up again.
+
+    Raises:
+        UsageError, MissingExtraError: what their backend needs is not here.
+    """
     table = dict(run.manifest()["train"])
     stages = table.pop("stage")
-    return tuple(
+    found = tuple(
         Settings.from_manifest(
             {**table, **{key: value for key, value in stage.items() if key not in OF_A_STAGE}},
             device=facts.device,
@@ -243,6 +248,9 @@ def settings_of(run: RunDir, facts: RunFacts) -> tuple[Settings, ...]:
         )
         for stage in stages
     )
+    for one in found:
+        prepare(one)
+    return found
 
 
 def _entry(job: Job, index: int, folder: Path) -> dict[str, Any]:

@@ -18,6 +18,8 @@ from rewards.manifest import TrainSettings
 from trainer.backends import choice
 from trainer.backends.choice import PROJECTIONS, require_backend
 from trainer.backends.transformers import four_bits, load_policy
+from trainer.rundir import RunDir
+from trainer.runfiles import read_facts, settings_of
 from trainer.settings import Settings, build_config, check_with_trl, parse_sets, resolve
 
 
@@ -218,3 +220,15 @@ def test_four_bits_are_those_of_qlora() -> None:
     assert config.load_in_4bit
     assert (config.bnb_4bit_quant_type, config.bnb_4bit_use_double_quant) == ("nf4", True)
     assert str(config.bnb_4bit_compute_dtype) == "torch.bfloat16"
+
+
+def test_a_run_that_goes_on_without_its_backend_is_told_before_anything_loads(
+    tiny_run: Path, has: Any
+) -> None:
+    has()
+    manifest = (tiny_run / "manifest.toml").read_text()
+    staged = manifest.replace("[train.lora]", 'backend = "unsloth"\n[train.lora]')
+    (tiny_run / "manifest.toml").write_text(staged + '[[train.stage]]\nname = "main"\nrewards = ["tagged"]\n')
+    run = RunDir.open(tiny_run)
+    with pytest.raises(MissingExtraError, match=r"pip install 'reward-workbench\[unsloth\]'"):
+        settings_of(run, read_facts(run))

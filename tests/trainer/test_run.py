@@ -34,7 +34,7 @@ def test_the_run_folder_has_everything(finished: RunDir) -> None:
     there = {path.name for path in finished.path.iterdir()}
     assert {
         "manifest.toml", "seal.json", "environment.json", "metrics.jsonl", "completions", "checkpoints", "stages.json",
-        "adapter", "README.md", "holdout.jsonl", "run.json",
+        "adapter", "README.md", "report.html", "holdout.jsonl", "run.json",
     } <= there  # fmt: skip
     assert finished.path.name == "sums-1"
     assert finished.path.parent.name == "runs"

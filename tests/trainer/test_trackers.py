@@ -48,4 +48,7 @@ def test_wandb_writes_offline_where_it_is_told_to(
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.setenv("WANDB_DIR", str(tmp_path))
     tracked(project, "wandb")
+    import wandb
+
+    wandb.teardown()  # it leaves a process of its own behind
     assert list(tmp_path.rglob("run-*.wandb"))
