@@ -115,7 +115,7 @@ def test_manifest_names_the_samples_and_the_level_that_fails(folder):
         (["check", "sound.py", "--select", "wrong-lenght"], 2, "did you mean RW104 (wrong-length)?"),
         (["check", "sound.py", "--ignore", "RW1004"], 2, "did you mean RW104 (wrong-length)?"),
         (["check", "sound.py", "--baseline", "gone.json"], 2, "there is no baseline gone.json"),
-        (["check", "sound.py", "--format", "html", "--out", "no/where.html"], 2, "cannot be written"),
+        (["check", "sound.py", "--format", "html", "--out", "sound.py/where.html"], 2, "cannot be written"),
         (["check", "gone.py", "--samples", "s.jsonl"], 2, "gone.py"),
         (["check", "sound.py", "--samples", "gone.jsonl"], 2, "gone.jsonl"),
         (["check"], 2, "check needs a TARGET"),

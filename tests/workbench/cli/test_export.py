@@ -54,3 +54,10 @@ def test_wrong_use_is_one_sentence(file, arguments, words):
     done = run(*arguments, cwd=file)
     assert done.code == 2
     assert words in sentence(done)
+
+
+def test_folders_on_the_way_to_an_output_are_made(file):
+    (file / "s.jsonl").write_text('{"prompt": "p", "completion": "yes"}\n')
+    assert run("import", "s.jsonl", "--out", "new/deep/o.jsonl", cwd=file).out == "new/deep/o.jsonl\n"
+    assert run("score", "neat.py", "--samples", "s.jsonl", "--out", "other/o.txt", cwd=file).code == 0
+    assert (file / "other" / "o.txt").is_file()
