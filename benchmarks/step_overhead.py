@@ -3,14 +3,13 @@
     python benchmarks/step_overhead.py [--rounds 4] [--steps 30]
 
 Both sides train the toy model on the arithmetic template, taking turns so that a busy machine slows both alike. A step
-lasts from its begin to the next one's: generation, rewards, update, logging, our record. Prints each side's lower
-quartile of wall and CPU time for every round, and the ratios over all steps (goal: at most 1.03).
+lasts from its begin to the next one's: generation, rewards, update, logging, our record and all that listens. Prints
+each side's lower quartile of wall and CPU time for every round, and the ratios over all steps (goal: at most 1.03).
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import shutil
 import statistics
@@ -68,52 +67,47 @@ def typical(taken: list[Taken]) -> Taken:
 
 def run_side(side: str, project: Path, steps: int, folder: Path) -> list[Taken]:
     """Wall and CPU seconds of each step but the first of a fresh training."""
-    with contextlib.ExitStack() as stack:
-        return _run_side(side, project, steps, folder, stack)
-
-
-def _run_side(side: str, project: Path, steps: int, folder: Path, stack: contextlib.ExitStack) -> list[Taken]:
-    from trainer.assembly import build_trainer, crew_of, scoring_of
     from trainer.backends.transformers import load_policy, policy_tokenizer_of
-    from trainer.callback import as_callback
-    from trainer.completions import Recorder
     from trainer.environment import use_threads
     from trainer.job import Request, prepare_job
-    from trainer.journal import Journal, Progress
     from trainer.models import resolve_model
-    from trainer.runfiles import RunFacts, create_run
 
     request = Request(
         str(project), model="toy", sets=(f"max_steps={steps}", f"save_steps={steps}"), allow_unsealed=True
     )
     job = prepare_job(request)
     model = resolve_model("toy").path
+    tokenizer = policy_tokenizer_of(model)
     use_threads(1)
-    policy = load_policy(model, job.settings, policy_tokenizer_of(model))
     clock = Clock()
     if side == "plain":
-        trainer = plain_trainer(job, policy, folder, [clock.callback()])
+        policy = load_policy(model, job.settings, tokenizer)
+        plain_trainer(job, policy, folder, [clock.callback()]).train()
     else:
-        run = create_run(folder, [job], RunFacts.of([job], request, model=model, threads=1))
-        progress = Progress(steps, terminal=False)
-        recorder = Recorder(run.completions)
-        crew = stack.enter_context(crew_of(job))
-        scoring = scoring_of(job, crew, recorder, progress)
-        journal = Journal(
-            run,
-            total=steps,
-            window=1,
-            names=scoring.names,
-            extra=scoring.drain,
-            flush=recorder.flush,
-            progress=progress,
-        )
-        trainer = build_trainer(
-            run.checkpoints, job, policy, scoring, [as_callback(journal), clock.callback()]
-        )
-        journal.begin()
-    trainer.train()
+        run_ours(job, request, model, tokenizer, folder, clock)
     return clock.steps()
+
+
+def run_ours(job: Any, request: Any, model: Path, tokenizer: Any, folder: Path, clock: Clock) -> None:
+    """A stage as `train` runs it, with everything that listens: monitor, samples, distance, record."""
+    from trainer.assembly import crew_of
+    from trainer.listener import Listener
+    from trainer.ranks import ALONE
+    from trainer.runfiles import RunFacts, create_run
+    from trainer.stage_run import StageRun
+    from trainer.stages import Ending
+
+    class Tick(Listener):
+        def step_begins(self, step: int) -> None:
+            clock.tick()
+
+    facts = RunFacts.of([job], request, model=model, threads=1)
+    run = create_run(folder, [job], facts)
+    ending = Ending(None, [], window=job.sizes.window, offset=0)
+    with crew_of(job) as crew:
+        stage = StageRun(run, 0, job, facts, tokenizer, crew, None, ending, ALONE)
+        stage.listeners.insert(0, Tick())
+        stage.go()
 
 
 def plain_trainer(job: Any, policy: Any, folder: Path, callbacks: list[Any]) -> Any:
@@ -159,9 +153,13 @@ class Clock:
 
         class Tick(TrainerCallback):
             def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-                clock.begun.append((time.perf_counter(), time.process_time()))
+                clock.tick()
 
         return Tick()
+
+    def tick(self) -> None:
+        """A step begins."""
+        self.begun.append((time.perf_counter(), time.process_time()))
 
     def steps(self) -> list[Taken]:
         pairs = zip(self.begun[1:], self.begun[2:], strict=False)

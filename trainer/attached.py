@@ -17,6 +17,10 @@ The rewards run in processes of their own, all at once, with deadlines; a row th
 checked first. Into `output_dir` go `completions/`, `samples/`, `metrics.jsonl`, `diagnoses.jsonl` and
 `attached.json`; `reward-workbench watch`, `merge` and `compare` take that folder.
 
+A script that is run again goes on where it was: `trainer.train(resume_from_checkpoint=s.last_checkpoint("out"))` takes
+the last checkpoint that was written to its end (None: from the start), what was recorded after it is made again. Under
+a launcher (`accelerate launch`) rank 0 alone writes the folder; groups are put together from all processes.
+
 What needs the workbench's own trainer: stages, adaptive weights, resuming in the middle of a generation window.
 """
 
@@ -39,8 +43,9 @@ from trainer.journal import Journal, Progress, say
 from trainer.listener import Listener, restore_states
 from trainer.live import LiveMonitor, facts_of
 from trainer.plan import batching
+from trainer.ranks import joined, sharded
 from trainer.rewarding import Scoring, bind
-from trainer.rundir import RunDir, record_checkpoint, write_json
+from trainer.rundir import RunDir, checkpoint_step, is_whole_checkpoint, record_checkpoint, write_json
 from trainer.samples import Samples
 from trainer.thresholds import Thresholds
 
@@ -86,6 +91,7 @@ class Attached:
         self.sealed = sealed
         self._crew = crew
         self._recorder: Recorder | None = None
+        self._writes = True
         self.parts: _Parts | None = None
         """What listens while a `train()` goes on."""
         description = crew.description
@@ -143,6 +149,16 @@ class Attached:
             raise UsageError(f"monitor(thresholds=...): {str(error).splitlines()[1]}") from error
         return _callback(self, _Options(lines, halt, samples_every, kl_every))
 
+    @staticmethod
+    def last_checkpoint(folder: str | Path) -> str | None:
+        """The last whole checkpoint in an output folder, for `train(resume_from_checkpoint=...)`; None: there is none.
+
+        `resume_from_checkpoint=True` takes the highest number, even of one that a kill cut short.
+        """
+        numbered = [(checkpoint_step(path) or 0, path) for path in Path(folder).glob("checkpoint-*")]
+        whole = [pair for pair in numbered if is_whole_checkpoint(pair[1])]
+        return str(max(whole)[1]) if whole else None
+
     def close(self) -> None:
         """End the rewards' processes, and the record of a training that was left by an error."""
         try:
@@ -163,7 +179,8 @@ class Attached:
     def _record(self, batch: ScoredBatch) -> None:
         if self._recorder is None:
             raise UsageError("the monitor is not in the trainer: GRPOTrainer(..., callbacks=[s.monitor()])")
-        self._recorder(batch)
+        if self._writes:
+            self._recorder(batch)
 
     def prepare(self, arguments: Any) -> None:
         """Take the sizes of groups and the modes from the trainer's GRPOConfig.
@@ -183,9 +200,9 @@ class Attached:
             scale_rewards=str(arguments.scale_rewards),
         )
 
-    def record_to(self, folder: Path) -> Recorder:
-        """Record completions from now on."""
-        self._recorder = Recorder(folder)
+    def record_to(self, folder: Path, *, writes: bool = True) -> Recorder:
+        """Record completions from now on; with `writes` False (on other ranks than 0) they are passed over."""
+        self._recorder, self._writes = Recorder(folder), writes
         return self._recorder
 
     def facts(self, max_steps: int, length: int | None) -> dict[str, Any]:
@@ -263,13 +280,16 @@ class _Parts:
         self, attached: Attached, options: _Options, args: Any, state: Any, model: Any, tokenizer: Any
     ) -> None:
         run = RunDir(Path(args.output_dir).absolute())
-        run.path.mkdir(parents=True, exist_ok=True)
-        run.completions.mkdir(exist_ok=True)
         done, total = int(state.global_step), int(state.max_steps)
-        run.drop_records(done)
-        write_json(run.path / ATTACHED, attached.facts(total, args.max_completion_length))
-        self.recorder = attached.record_to(run.completions)
+        ranks = joined()
+        if ranks.is_main:
+            run.path.mkdir(parents=True, exist_ok=True)
+            run.completions.mkdir(exist_ok=True)
+            run.drop_records(done)
+            write_json(run.path / ATTACHED, attached.facts(total, args.max_completion_length))
+        self.recorder = attached.record_to(run.completions, writes=ranks.is_main)
         scoring = attached.scoring
+        scoring.ranks = ranks
         scoring.is_training = lambda: bool(model.training)
         trl = {
             name: getattr(args, name, None) for name in ("num_generations", "max_completion_length", "beta")
@@ -286,10 +306,12 @@ class _Parts:
             ),
             Samples(run.samples, options.samples_every),
         ]
-        if options.kl_every and not args.beta:
+        if options.kl_every and not args.beta and not sharded():
             self.listeners.append(Distance(tokenizer, options.kl_every))
         if done and (run.path / f"checkpoint-{done}").is_dir():
             restore_states(self.listeners, run.path / f"checkpoint-{done}")
+        if not ranks.is_main:
+            self.listeners = []
         scoring.audience[:] = self.listeners
         self.journal = _OwnJournal(
             run,
@@ -300,8 +322,9 @@ class _Parts:
             flush=self.recorder.flush,
             progress=Progress(total, done, terminal=False),
         )
-        self.callback = as_callback(self.journal, self.listeners)
-        self.journal.begin()
+        self.callback = as_callback(self.journal, self.listeners, ranks)
+        if ranks.is_main:
+            self.journal.begin()
         seen = SimpleNamespace(model=model, accelerator=SimpleNamespace(unwrap_model=lambda one: one))
         for listener in self.listeners:
             listener.begin(seen)

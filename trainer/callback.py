@@ -57,7 +57,9 @@ def as_callback(
         def on_pre_optimizer_step(
             self, args: Any, state: Any, control: Any, model: Any = None, **kwargs: Any
         ) -> None:
-            norm = gradient_norm(model) if listeners else 0.0
+            if not listeners or (args.logging_steps == 1 and args.max_grad_norm):
+                return  # TRL logs the norm of this very step
+            norm = gradient_norm(model)
             for listener in listeners:
                 listener.gradient(journal.offset + state.global_step + 1, norm)
 

@@ -80,7 +80,10 @@ def write_batch(folder: Path, batch: ScoredBatch, number: int = 1) -> Path:
     folder.mkdir(exist_ok=True)
     path = folder / file_name(batch, number)
     temporary = folder / f".{path.name}.tmp"
-    parquet.write_table(to_table(batch), temporary, compression="zstd")
+    # a file of a few rows: what dictionaries and statistics would save costs more than it is worth
+    parquet.write_table(
+        to_table(batch), temporary, compression="zstd", use_dictionary=False, write_statistics=False
+    )
     os.replace(temporary, path)
     return path
 

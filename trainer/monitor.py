@@ -69,7 +69,7 @@ class Monitor:
         """Take the metrics of a step; returns what is new, worst first. Several calls may bring one step's metrics."""
         self.course.add(step, metrics)
         spoilt = len(self.course.not_finite) > self._spoilt
-        every = max(1, self.course.facts.total_steps // JUDGEMENTS)
+        every = max(1, max(self.course.facts.total_steps, step) // JUDGEMENTS)
         if not spoilt and step - self._judged < every:
             return []
         self._judged, self._spoilt = step, len(self.course.not_finite)

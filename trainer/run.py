@@ -149,6 +149,9 @@ def _go_back(run: RunDir) -> None:
     at = (checkpoint_step(checkpoint) if checkpoint else 0) or 0
     step = run.offset(index) + at
     dropped = run.drop_after(step, index)
+    for target in (run.adapter, run.full_model):
+        for left_over in run.path.glob(f".{target.name}-*"):
+            shutil.rmtree(left_over)  # of a copy that a kill cut short
     run.update_stage(index, step=at)
     again = f"; {dropped} logged steps after it are made again" if dropped else ""
     if checkpoint or index:

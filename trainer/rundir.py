@@ -295,23 +295,20 @@ def checkpoint_step(path: Path) -> int | None:
 
 
 def is_whole_checkpoint(path: Path) -> bool:
-    """True where every file of the checkpoint was written to its end.
+    """True where everything that belongs to the checkpoint was written to its end.
 
-    `trainer_state.json` is written after weights, optimizer and random state, so one that parses and names
-    the right step vouches for the rest; where our own record of file sizes stands beside it, the sizes have
-    to agree too. A checkpoint of weights that are not finite is no use to anybody and does not count.
+    `whole.json`, our record of file sizes, is written last, after the trainer's own files and the states of what
+    listens (adaptive weights, monitor): without it a kill came in between, however whole the trainer's part looks. The
+    sizes have to agree. A checkpoint of weights that are not finite is no use to anybody and does not count.
     """
     try:
         state = json.loads((path / CHECKPOINT_STATE).read_text(encoding="utf-8"))
         if state.get("global_step") != checkpoint_step(path):
             return False
-        record = path / CHECKPOINT_RECORD
-        if record.exists():
-            content = json.loads(record.read_text(encoding="utf-8"))
-            sizes: dict[str, int] = content["sizes"]
-            right = all((path / name).stat().st_size == size for name, size in sizes.items())
-            return bool(content.get("finite", True)) and right
-        return any(path.glob("*.safetensors")) or any(path.glob("*.bin"))
+        content = json.loads((path / CHECKPOINT_RECORD).read_text(encoding="utf-8"))
+        sizes: dict[str, int] = content["sizes"]
+        right = all((path / name).stat().st_size == size for name, size in sizes.items())
+        return bool(content.get("finite", True)) and right
     except (OSError, ValueError, AttributeError, KeyError, TypeError):
         return False
 

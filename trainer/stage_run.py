@@ -63,7 +63,7 @@ def run_stage(
     if ranks.share(ending.already_met(run.offset(index) + done)):
         return StageOutcome(done, done=True, reason="its until was reached")
     with crew_of(job) as crew:
-        return _Stage(run, index, job, facts, tokenizer, crew, checkpoint, ending, ranks).go()
+        return StageRun(run, index, job, facts, tokenizer, crew, checkpoint, ending, ranks).go()
 
 
 def _ending(run: RunDir, index: int, job: Job) -> Ending:
@@ -72,7 +72,7 @@ def _ending(run: RunDir, index: int, job: Job) -> Ending:
     return Ending(job.until, lines, window=job.sizes.window, offset=offset)
 
 
-class _Stage:
+class StageRun:
     """The parts of a stage while it runs."""
 
     def __init__(

@@ -106,6 +106,30 @@ def test_trls_own_history_serves_where_nothing_was_attached(out: Path, tmp_path:
     assert "truncation" in [line["name"] for line in bare.diagnoses]
 
 
+def test_a_script_that_was_killed_goes_on_from_its_last_whole_checkpoint(
+    out: Path, sealed_project: Path, tiny_model: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "out"
+    shutil.copytree(out, folder)
+    (folder / "checkpoint-4" / "whole.json").unlink()  # a kill came in between
+    with warnings.catch_warnings(), attach(sealed_project) as attached:
+        warnings.simplefilter("ignore")
+        trainer = build(attached, tiny_model, folder, [attached.monitor(samples_every=2, kl_every=2)])
+        last = attached.last_checkpoint(folder)
+        assert last == str(folder / "checkpoint-2")
+        trainer.train(resume_from_checkpoint=last)
+    again, before = RunDir(folder), RunDir(out)
+    assert [json.loads(line)["step"] for line in again.metrics_path.read_text().splitlines()] == [1, 2, 3, 4]
+    assert again.diagnoses_path.read_text() == before.diagnoses_path.read_text()
+    for step in (3, 4):
+        frames = [pd.read_parquet(run.completions / f"step_{step:05d}.parquet") for run in (again, before)]
+        pd.testing.assert_frame_equal(*[frame.drop(columns="seconds") for frame in frames])
+
+
+def test_a_folder_without_a_whole_checkpoint_starts_over(tmp_path: Path) -> None:
+    assert Attached.last_checkpoint(tmp_path) is None
+
+
 def test_an_unsealed_set_is_refused_with_the_way_round(project: Path) -> None:
     with pytest.raises(ShortfallError, match=r"attach\(\.\.\., allow_unsealed=True\)"):
         attach(project)

@@ -123,6 +123,20 @@ def test_a_run_killed_before_its_first_checkpoint_starts_over(
     assert_as_if_nothing_happened(complete(sealed_project, run.path), reference)
 
 
+def test_a_checkpoint_whose_last_file_is_missing_is_passed_over(
+    reference: RunDir, sealed_project: Path, tmp_path: Path
+) -> None:
+    """A kill after the trainer's own files, before what listens had put its state beside them."""
+    run = RunDir(tmp_path / "run")
+    shutil.copytree(reference.path, run.path)
+    shutil.rmtree(run.adapter)
+    run.update_stage(0, status="running")
+    for name in ("whole.json", "listeners.json"):
+        (run.checkpoints / "checkpoint-6" / name).unlink()
+    assert_as_if_nothing_happened(complete(sealed_project, run.path), reference)
+    assert run.diagnoses_path.read_text() == reference.diagnoses_path.read_text()
+
+
 @pytest.mark.parametrize("damage", ["state", "weights", "optimizer"])
 def test_a_damaged_last_checkpoint_is_passed_over(
     reference: RunDir, sealed_project: Path, tmp_path: Path, damage: str

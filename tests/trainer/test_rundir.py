@@ -36,6 +36,7 @@ def checkpoint(run: RunDir, step: int, *, state: str | None = None) -> Path:
     path.mkdir()
     (path / "adapter_model.safetensors").write_bytes(b"weights")
     (path / "trainer_state.json").write_text(json.dumps({"global_step": step}) if state is None else state)
+    record_checkpoint(path)
     return path
 
 
@@ -77,6 +78,13 @@ def test_numbers_that_are_not_finite_are_written_as_texts() -> None:
 @pytest.mark.parametrize("state", ["", '{"global_step": 4', "[]", '{"global_step": 3}'])
 def test_a_checkpoint_without_a_whole_state_is_void(run: RunDir, state: str) -> None:
     assert not is_whole_checkpoint(checkpoint(run, 4, state=state))
+
+
+def test_a_checkpoint_without_its_record_is_void_however_whole_it_looks(run: RunDir) -> None:
+    path = checkpoint(run, 4)
+    assert is_whole_checkpoint(path)
+    (path / "whole.json").unlink()
+    assert not is_whole_checkpoint(path)
 
 
 def test_a_checkpoint_without_state_or_weights_is_void(run: RunDir) -> None:
