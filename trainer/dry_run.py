@@ -55,8 +55,10 @@ def dry_run(request: Request, *, prompts: int, out: Path) -> list[DryRun]:
     """
     if prompts < 1:
         raise UsageError(f"--prompts {prompts} must be at least 1")
-    if not out.absolute().parent.is_dir():
-        raise UsageError(f"--out {out}: there is no folder {out.absolute().parent}")
+    try:
+        out.absolute().parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{out} cannot be written: {error.strerror}") from error
     quiet_libraries()
     jobs = prepare_jobs(request)
     first = jobs[0]
@@ -171,7 +173,7 @@ def write_samples(out: Path, stages: Sequence[tuple[str, ScoredBatch]], columns:
         else:
             write_whole(out, "".join(strict_json(line) + "\n" for line in lines))
     except OSError as error:
-        raise UsageError(f"--out {out} cannot be written: {error.strerror}") from error
+        raise UsageError(f"{out} cannot be written: {error.strerror}") from error
 
 
 def _write_parquet(out: Path, lines: list[dict[str, Any]]) -> None:

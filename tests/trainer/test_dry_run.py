@@ -44,8 +44,9 @@ def test_parquet_by_the_files_ending(project: Path, tmp_path: Path) -> None:
 def test_wrong_use_is_told_before_anything_is_loaded(project: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--prompts 0 must be at least 1"):
         dry_run(Request(str(project)), prompts=0, out=tmp_path / "x.jsonl")
-    with pytest.raises(UsageError, match="there is no folder"):
-        dry_run(Request(str(project)), prompts=1, out=tmp_path / "no" / "x.jsonl")
+    (tmp_path / "a file").write_text("")
+    with pytest.raises(UsageError, match=r"x\.jsonl cannot be written: "):
+        dry_run(Request(str(project)), prompts=1, out=tmp_path / "a file" / "x.jsonl")
 
 
 STAGES = """

@@ -61,6 +61,7 @@ def sample(
     )
     if out is not None:
         try:
+            out.parent.mkdir(parents=True, exist_ok=True)
             write_json(out, to_json(found))
         except OSError as error:
             raise UsageError(f"{out} cannot be written: {error.strerror}") from error
