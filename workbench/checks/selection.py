@@ -84,6 +84,7 @@ from workbench.checks.exploits.empty_paid import EmptyPaid
 from workbench.checks.exploits.example_echo import ExampleEcho
 from workbench.checks.exploits.flattery import Flattery
 from workbench.checks.exploits.inside_words import InsideWords
+from workbench.checks.exploits.length_alone import LengthAlone
 from workbench.checks.exploits.not_a_number import NotANumber
 from workbench.checks.exploits.other_row import OtherRow
 from workbench.checks.exploits.padding import Padding
@@ -203,6 +204,7 @@ CHECKS: dict[str, type[Check]] = {
         Scoreboard,
         ProgramExploit,
         InsideWords,
+        LengthAlone,
         GoldUnpaid,
         EqualForms,
         NearMiss,

@@ -32,6 +32,9 @@ SHARE = 0.6
 """The share of right samples in which the ground truth must stand for its form to be known."""
 
 _TAG = re.compile(r"</?([A-Za-z][\w.-]{0,30})>")
+_ROW = re.compile(r"^[^|\n]*\|[^|\n]*\|", re.MULTILINE)
+_ITEM = re.compile(r"^[ \t]*(?:[-*\u2022]|\d{1,2}[.)])[ \t]", re.MULTILINE)
+_HEADING = re.compile(r"^#{1,6} ", re.MULTILINE)
 _FENCED = re.compile(r"```[\w+-]*[ \t]*\r?\n.*?```", re.DOTALL)
 
 
@@ -75,7 +78,7 @@ class Task:
     the ground truth, `golds` are the answers it asks for by row; `tags` are the tags that all right samples have, in
     order, `lines` the lines that all have, and `openings` what begins a line in all of them; `programs` says whether
     right samples hold fenced code; `penalty` that the reward only takes away; `marks` are the marks of a layout that
-    all right samples have ("tags", "fence", "box", "json", "hash").
+    all right samples have ("tags", "fence", "box", "json", "hash", "table", "list", "heading").
     """
 
     kind: str | None = None
@@ -374,6 +377,9 @@ def _common_marks(texts: Sequence[str], tags: tuple[str, ...]) -> tuple[str, ...
         "box": lambda text: "\\boxed{" in text,
         "json": lambda text: read_json(text) is not None,
         "hash": lambda text: "####" in text,
+        "table": lambda text: len(_ROW.findall(text)) > 1,
+        "list": lambda text: len(_ITEM.findall(text)) > 1,
+        "heading": lambda text: bool(_HEADING.search(text)),
     }
     found = [name for name, look in looks.items() if texts and all(look(text) for text in texts)]
     return ("tags", *found) if tags else tuple(found)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from rewards.contract import Status
+from workbench.answer_form import gold_text, value_of
 from workbench.checks.check import RewardCheck, number
 from workbench.checks.finding import Cost, Finding
 from workbench.checks.odd import repeated
 from workbench.checks.subject import RewardSubject
+from workbench.checks.trials import score_texts
 
 SLACK = 1e-6
+FAR = "100000"
+TIMES_AWAY = 10
 
 
 class OutOfRange(RewardCheck):
@@ -18,7 +23,9 @@ class OutOfRange(RewardCheck):
 
     Weights, success shares and the balance of a set are chosen by the declared range. A score beyond it
     usually has no upper end at all: a policy finds what adds points and repeats it. Tried on the samples, on
-    odd completions and on a sample written many times over. A reward that declares no range is left alone.
+    odd completions and on a sample written many times over. Where no range is declared, only a number that is far off
+    is tried as the answer: it must not lie further away than ten times what all samples differ by, because in its group
+    nothing else would count (a warning).
 
     Example:
         # range = [0, 1]
@@ -37,12 +44,44 @@ class OutOfRange(RewardCheck):
     def run(self, subject: RewardSubject) -> Iterable[Finding]:
         """One finding for each end of the range, with the smallest completion that passes it."""
         if subject.declared_range is None:
+            yield from self._far_off(subject)
             return
         low, high = subject.declared_range
         for end, bound, sign in (("above", high, 1.0), ("below", low, -1.0)):
             finding = self._beyond(subject, end, bound, sign)
             if finding is not None:
                 yield finding
+
+    def _far_off(self, subject: RewardSubject) -> Iterable[Finding]:
+        """A wrong number as the answer that costs (or earns) a multiple of all differences there are."""
+        cases = [
+            case
+            for case in subject.task.cases
+            if case.slot is not None and value_of(gold_text(case.gold)) is not None
+        ]
+        if not cases or not subject.steadiness.reliable or subject.compares:
+            return
+        low, high = min(subject.scores.values()), max(subject.scores.values())
+        texts = [(case.row, case.slot.write(FAR)) for case in cases[:2] if case.slot is not None]
+        for (row, text), score in zip(texts, score_texts(subject, texts), strict=True):
+            away = max(low - score, score - high)
+            if high > low and math.isfinite(score) and away > TIMES_AWAY * (high - low):
+                yield self.finding(
+                    f"{subject.name} has no bound: a number far off ({FAR}) scores {number(score)}, and all samples "
+                    f"lie between {number(low)} and {number(high)}; in its group nothing else counts.",
+                    advice="Hold the score in a range, max(0.0, score) or math.exp(-error), and declare it.",
+                    cause="far off",
+                    reward=subject.name,
+                    severity="warning",
+                    evidence=subject.evidence(
+                        row,
+                        completion=subject.shaped(text),
+                        got=score,
+                        expected=f"not far from {number(low)}",
+                    ),
+                    line=subject.description.line,
+                )
+                return
 
     def _beyond(self, subject: RewardSubject, end: str, bound: float, sign: float) -> Finding | None:
         rows = [row for row, score in subject.scores.items() if sign * (score - bound) > SLACK]

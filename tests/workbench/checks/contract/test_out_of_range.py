@@ -1,3 +1,5 @@
+import pytest
+
 RANGE = "range = [0.0, 1.0]"
 COUNTS = """
 def reward(completions, **kwargs):
@@ -33,3 +35,17 @@ def test_capped_score_is_left_alone(check):
 
 def test_reward_without_declared_range_is_left_alone(check):
     assert check(COUNTS, "RW107") == []
+
+
+@pytest.mark.parametrize(("held", "found"), [("", True), ("max(0.0, ", False)])
+def test_number_far_off_that_costs_a_multiple_of_all_else_is_told_without_a_range(check, held, found):
+    source = f"""
+    import re
+    def reward(completions, answer, **kwargs):
+        said = [re.search("<answer>([0-9]+)<", c[-1]["content"]) for c in completions]
+        far = [abs(int(m[1]) - int(a)) / 100 if m else 1.0 for m, a in zip(said, answer)]
+        return [{held or "("}1 - x) for x in far]
+    """
+    findings = check(source, "RW107")
+    assert [f.severity for f in findings] == ["warning"] * found
+    assert check(source, "RW107", declare="range = [-2000.0, 1.0]") == []
