@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 WORD = re.compile(r"</?\w+>|\w+(?:['’]\w+)*|[^\w\s]")
 """A tag, a word or number, or a single sign."""
@@ -69,15 +70,10 @@ def rising_phrases(
     above, below = _sides(advantages)
     if not above or not below:
         return []
-    found: dict[tuple[str, ...], set[int]] = defaultdict(set)
-    for row in (*above, *below):
-        for words in phrases_of(texts[row], longest):
-            found[words].add(row)
+    found = _frequent({row: words_of(texts[row]) for row in (*above, *below)}, longest, support)
     high, low = set(above), set(below)
     counted: list[tuple[tuple[str, ...], Phrase, frozenset[int]]] = []
     for words, rows in found.items():
-        if len(rows) < support:
-            continue
         phrase = Phrase(" ".join(words), len(rows & high), len(rows & low), len(high), len(low))
         if phrase.rise > 0:
             counted.append((words, phrase, frozenset(rows)))
@@ -91,18 +87,33 @@ def rising_phrases(
     return kept[:most]
 
 
-def phrases_of(text: str, longest: int = LONGEST) -> Iterator[tuple[str, ...]]:
-    """The runs of one to `longest` words of a text, in small letters, in their order.
+def words_of(text: str) -> list[str]:
+    """The words of a text in small letters, in their order, at most `MAX_WORDS` of them.
 
-    >>> [" ".join(words) for words in phrases_of("So: <answer>4", 2)]
-    ['so', 'so :', ':', ': <answer>', '<answer>', '<answer> 4', '4']
+    >>> words_of("So: <answer>4, it's")
+    ['so', ':', '<answer>', '4', ',', "it's"]
     """
-    words = [
-        match.group().casefold() for match, _ in zip(WORD.finditer(text), range(MAX_WORDS), strict=False)
-    ]
-    for start in range(len(words)):
-        for length in range(1, min(longest, len(words) - start) + 1):
-            yield tuple(words[start : start + length])
+    return [match.group().casefold() for match in islice(WORD.finditer(text), MAX_WORDS)]
+
+
+def _frequent(said: Mapping[int, list[str]], longest: int, support: int) -> dict[tuple[str, ...], set[int]]:
+    """The phrases that at least `support` completions contain, with the rows of those.
+
+    A phrase is in no more completions than its parts are, so longer ones are made of what was frequent enough only:
+    a thousand long completions have few such phrases and millions of others.
+    """
+    found: dict[tuple[str, ...], set[int]] = {}
+    shorter: dict[tuple[str, ...], set[int]] = {}
+    for length in range(1, longest + 1):
+        level: dict[tuple[str, ...], set[int]] = defaultdict(set)
+        for row, words in said.items():
+            for start in range(len(words) - length + 1):
+                phrase = tuple(words[start : start + length])
+                if length == 1 or (phrase[:-1] in shorter and phrase[1:] in shorter):
+                    level[phrase].add(row)
+        shorter = {phrase: rows for phrase, rows in level.items() if len(rows) >= support}
+        found.update(shorter)
+    return found
 
 
 def _sides(advantages: Sequence[float | None]) -> tuple[list[int], list[int]]:

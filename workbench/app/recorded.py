@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +129,14 @@ def read_step(run: RunDir, step: int) -> RecordedStep:
     Raises:
         UsageError: there is none, or the file is damaged.
     """
+    place = step_file(run, step)
+    facts = place.stat()
+    return _read(run, step, (facts.st_mtime_ns, facts.st_size))
+
+
+@lru_cache(maxsize=4)
+def _read(run: RunDir, step: int, _stamp: tuple[int, int]) -> RecordedStep:
+    """The step as long as its file stays as it is; one opens row after row of it."""
     table = _columns(step_file(run, step))
     names = list(table)
     try:
@@ -151,19 +159,14 @@ def read_step(run: RunDir, step: int) -> RecordedStep:
         raise UsageError(f"{step_file(run, step)} is no record of completions: {error}") from error
 
 
-def read_texts(run: RunDir, steps: Sequence[int]) -> tuple[list[str], list[float | None]]:
-    """Texts and advantages of these steps; the other columns stay unread.
+def read_texts(run: RunDir, step: int) -> tuple[list[str], list[float | None]]:
+    """Texts and advantages of a step; the other columns stay unread.
 
     Raises:
-        UsageError: a step is missing or damaged.
+        UsageError: it is missing or damaged.
     """
-    texts: list[str] = []
-    advantages: list[float | None] = []
-    for step in steps:
-        table = _columns(step_file(run, step), ["completion", "advantage"])
-        texts += [completion_text(completion) for completion in table["completion"]]
-        advantages += table["advantage"]
-    return texts, advantages
+    table = _columns(step_file(run, step), ["completion", "advantage"])
+    return [completion_text(completion) for completion in table["completion"]], table["advantage"]
 
 
 def _columns(path: Path, names: list[str] | None = None) -> dict[str, list[Any]]:

@@ -128,6 +128,14 @@ def test_answers_stand_side_by_side_under_their_prompt(client: TestClient, desk:
     assert found["unscored"] == [["b", "no column"]]
 
 
+def test_a_comparison_that_was_changed_by_hand_is_one_sentence(client: TestClient, run: Path) -> None:
+    (run / "comparison.json").write_text('{"lines": [{"name": "total"}]}')
+    answer = client.get("/rw/result-run", params=KEY)
+    assert (answer.status_code, "comparison.json" in answer.json()["error"]) == (400, True)
+    (run / "comparison.json").write_text("{torn")
+    assert client.get("/rw/result-run", params=KEY).json()["comparison"] is None
+
+
 def test_files_are_taken_away_and_no_others(client: TestClient, run: Path, tmp_path: Path) -> None:
     answer = client.get("/rw/result-file", params={**KEY, "what": "card"})
     assert answer.headers["content-disposition"] == 'attachment; filename="sums-1-README.md"'

@@ -54,15 +54,26 @@
 
     const load = async () => {
       const wanted = `${name}:${at()}:${span}`;
-      if (wanted === shown) return;
-      const asked = mine = {};
+      const asked = mine = {}; // what was asked before counts no more, also where nothing new is needed
+      if (wanted === shown && words.dataset.shown === wanted) { words.classList.remove('rw-old'); return; }
       try {
-        const [found, rising] = await Promise.all([RW.get('record-step', { name, step: at() }), RW.get('record-phrases', { name, step: at(), span })]);
-        if (asked !== mine) return;
-        if (shown.split(':').slice(0, -1).join(':') !== wanted.split(':').slice(0, -1).join(':')) { selected = null; detail.hidden = true; drawRows(found); }
-        drawWords(rising);
+        const counting = RW.get('record-phrases', { name, step: at(), span }); // takes longer than the rows, which do not wait for it
+        counting.catch(() => {}); // told below, unless something newer was asked meanwhile
+        if (shown.split(':').slice(0, -1).join(':') !== wanted.split(':').slice(0, -1).join(':')) {
+          const found = await RW.get('record-step', { name, step: at() });
+          if (asked !== mine) return;
+          selected = null;
+          detail.hidden = true;
+          drawRows(found);
+          node.dataset.step = found.step;
+        }
         shown = wanted;
-        node.dataset.step = found.step;
+        words.classList.add('rw-old');
+        const rising = await counting;
+        if (asked !== mine) return;
+        words.classList.remove('rw-old');
+        drawWords(rising);
+        words.dataset.shown = wanted;
       } catch (error) {
         if (asked !== mine) return;
         if (error.status === 400) table.replaceChildren(el('p', { class: 'rw-why', role: 'alert' }, error.message)); else RW.trouble(error);

@@ -20,8 +20,8 @@ from workbench.app.view.credits import credits_view
 from workbench.app.view.record import phrases_view, recorded_row, step_view
 from workbench.phrases import rising_phrases
 
-MAX_STEPS_READ = 50
-"""Steps whose words are counted together at most."""
+MAX_STEPS_READ, MAX_CHARACTERS = 50, 1_000_000
+"""Steps whose words are counted together at most, and characters after which no earlier step is read."""
 
 
 async def _steps(bench: Bench, request: Request) -> Any:
@@ -93,13 +93,20 @@ async def _phrases(bench: Bench, request: Request) -> Any:
     name, step = text_of(asked, "name"), integer_of(asked, "step", 0)
     span = integer_of(asked, "span", 1, least=1, most=MAX_STEPS_READ)
 
-    def read() -> dict[str, Any]:
+    def count() -> dict[str, Any]:
         run = training.run_called(desk.shelf, name)
-        steps = [each for each in recorded_steps(run) if each <= step][-span:]
-        texts, advantages = read_texts(run, steps)
-        return phrases_view(rising_phrases(texts, advantages), steps, len(texts))
+        wanted = [each for each in recorded_steps(run) if each <= step][-span:]
+        texts: list[str] = []
+        advantages: list[float | None] = []
+        read: list[int] = []
+        for each in reversed(wanted):
+            more = read_texts(run, each)
+            texts, advantages, read = more[0] + texts, more[1] + advantages, [each, *read]
+            if sum(map(len, texts)) > MAX_CHARACTERS:
+                break
+        return phrases_view(rising_phrases(texts, advantages), read, len(texts))
 
-    return await run_in_threadpool(read)
+    return await run_in_threadpool(count)
 
 
 async def _to_write(bench: Bench, request: Request) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from workbench.app.results import FILES, WORKS, Question
 from workbench.app.view.result import answers_view, comparison_view, held_out_view, progress_of, proof_view
 from workbench.app.view.run import where_it_stands
 
+View = Callable[[Mapping[str, Any]], dict[str, Any]]
 MAX_CARD = 200_000
 SEALED_OFF = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:"
 """A report holds texts of models: it is shown without scripts, away from everything else."""
@@ -67,13 +69,25 @@ def _run_view(desk: Desk, name: str, seen: str) -> dict[str, Any]:
             for work, program in programs.items()
         },
         "merged": None if merged is None else str(merged),
-        "proof": None if proof is None else proof_view(proof),
-        "comparison": None if comparison is None else comparison_view(comparison),
-        "answers": None if answered is None else answers_view(answered),
+        "proof": _part(proof_view, proof, FILES["proof"]),
+        "comparison": _part(comparison_view, comparison, FILES["comparison"]),
+        "answers": _part(answers_view, answered, answers.name),
         "held_out": held_out_view(run.holdout()),
         "card": _card(run),
         "files": [what for what, file in FILES.items() if (run.path / file).is_file()],
     }
+
+
+def _part(view: View, values: Mapping[str, Any] | None, file: str) -> dict[str, Any] | None:
+    """What a file says, None where there is none.
+
+    Raises:
+        UsageError: it lacks a part, as one that was changed by hand may.
+    """
+    try:
+        return None if values is None else view(values)
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
+        raise UsageError(f"{file} of this run is not as it was written: {error!r}") from error
 
 
 def _mark(place: Path) -> tuple[int, int]:

@@ -53,6 +53,7 @@ def test_completions_are_read_step_by_step_suspects_first_and_opened_in_write(
     page.click("[data-run=first]")
     page.wait_for_selector("#rw-record-rows[data-step='2']")
     assert page.locator("#rw-record-rows tbody tr").first.inner_text().split("\t")[1] == "Sure! 9"
+    page.wait_for_selector("#rw-record-words[data-shown^='first:2:']")
     assert "sure !" in page.inner_text("#rw-record-words")
     page.click("#rw-record-rows tr[data-row='3']")
     page.wait_for_selector("#rw-record-detail[data-explained='3'] mark")
