@@ -80,9 +80,10 @@ def _head(report: Report) -> str:
         f"<div class='tile {kind}'><b>{_text(value)}</b><span>{_text(what)}</span></div>"
         for value, what, kind in tiles
     )
+    held = "".join(f"<p>{_text(sentence)}</p>" for sentence in report.held_back)
     return (
         f"<header><h1>{_text(report.description.name)}</h1><p>{_text(' · '.join(about))}</p>"
-        f"<div class=tiles>{cells}</div></header>"
+        f"<div class=tiles>{cells}</div>{held}</header>"
     )
 
 
