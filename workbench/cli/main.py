@@ -27,6 +27,7 @@ FILES = {"import": "import_samples"}
 TRAINER_COMMANDS = {
     "preflight": "Say what a training run would meet: data, memory, signal, settings. Trains nothing.",
     "dry-run": "Generate and score completions in groups without an update; `serve` opens the result.",
+    "launch-config": "Print the path of a ready configuration for `accelerate launch`.",
     "watch": "Follow a run: reward first, then what the numbers mean.",
     "merge": "Merge the adapter of a run into its model, with proof.",
     "compare": "Compare merged and base model on held-out prompts.",

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from rewards.errors import MissingExtraError
 
-_NEEDS_NOTHING = ("watch",)
+_NEEDS_NOTHING = ("watch", "launch-config")
 COMMAND = "REWARD_WORKBENCH_COMMAND"
 """Tells the trainer whose process it is to end with (`trainer.environment.end_with_command`)."""
 SENT_BY_A_PROCESS = 0

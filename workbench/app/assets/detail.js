@@ -77,7 +77,11 @@
     for (const [text, numbers] of credits?.pieces ?? [[detail.text, []]]) body.append(piece(text, numbers));
     if (!detail.text) body.append(el('em', { class: 'rw-none' }, 'empty completion'));
     if (detail.length > detail.text.length) body.append(el('em', { class: 'rw-none' }, ` \u2026 ${RW.plural(detail.length - detail.text.length, 'more character')}`));
-    $('rw-text').replaceChildren(head, prompt, values, body);
+    const turns = detail.turns ?? [];
+    const earlier = turns.at(-1)?.[0] === 'assistant' ? turns.slice(0, -1) : turns; // the last one is the text below
+    const before = earlier.length ? [el('div', { class: 'rw-turns' },
+      ...earlier.map(([role, text]) => el('div', { class: 'rw-message' }, el('span', { class: 'rw-key' }, role), el('p', {}, text))))] : [];
+    $('rw-text').replaceChildren(head, prompt, values, ...before, body);
   };
 
   // ---------------------------------------------------------------- what a person says of the row

@@ -33,6 +33,7 @@ def row_detail(board: Board, row: int) -> dict[str, Any]:
         "pinned": row in board.pinned,
         "prompt": messages(board.prompts[row]),
         "values": [[name, value_text(values[row])] for name, values in board.values.items()],
+        "turns": turns(board.completions[row]),
         "text": text[:MAX_TEXT],
         "length": len(text),
         "scores": [_score(board, row, index) for index in range(len(board.columns))],
@@ -51,6 +52,30 @@ def messages(prompt: Any) -> list[list[str]]:
             for part in prompt
         ]
     return [["prompt", value_text(prompt)]]
+
+
+def turns(completion: Any) -> list[list[str]]:
+    """A completion of several messages as `[role, text]` pairs, tool calls and answers included; [] for a single one.
+
+    A call is shown as `add({"a": 1, "b": 2})` behind what the assistant said, a tool's answer under its name.
+    """
+    if not isinstance(completion, (list, tuple)) or len(completion) < 2:
+        return []
+    shown = []
+    for role, text in messages(completion):
+        message = completion[len(shown)]
+        calls = (message.get("tool_calls") or []) if isinstance(message, Mapping) else []
+        name = message.get("name") if isinstance(message, Mapping) else None
+        said = [text] if text not in ("", "null") or not calls else []
+        shown.append([f"{role} {name}" if name else role, "\n".join([*said, *map(_call, calls)])])
+    return shown
+
+
+def _call(call: Any) -> str:
+    function = call.get("function") if isinstance(call, Mapping) else None
+    if not isinstance(function, Mapping):
+        return value_text(call)
+    return f"{function.get('name')}({value_text(function.get('arguments') or '')})"
 
 
 def value_text(value: Any) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from workbench.app.view.board import Board
-from workbench.app.view.row import MAX_MEMBERS, MAX_TEXT, messages, row_detail
+from workbench.app.view.row import MAX_MEMBERS, MAX_TEXT, messages, row_detail, turns
 
 MakeBoard = Callable[..., Board]
 HOSTILE = "<script>alert(1)</script> ${document.body} {{x}} `tick` \ud800 \u202e <img src=x onerror=alert(1)>"
@@ -58,3 +58,14 @@ def test_prompts_of_every_kind_are_shown() -> None:
 def test_a_row_that_is_not_there_is_an_error(make_board: MakeBoard) -> None:
     with pytest.raises(IndexError):
         row_detail(make_board({"a": [1.0]}), 1)
+
+
+def test_a_completion_of_several_messages_is_shown_turn_by_turn() -> None:
+    call = {"type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
+    completion = [
+        {"role": "assistant", "content": "", "tool_calls": [call], "name": None},
+        {"role": "tool", "name": "add", "content": "3", "tool_calls": None},
+        {"role": "assistant", "content": "so 3"},
+    ]
+    assert turns(completion) == [["assistant", 'add({"a": 1})'], ["tool add", "3"], ["assistant", "so 3"]]
+    assert turns(completion[-1:]) == turns("so 3") == []
