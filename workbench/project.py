@@ -26,8 +26,8 @@ _STORED_AS = {"gitignore": ".gitignore"}  # a .gitignore in the package's own tr
 
 
 def template_names() -> list[str]:
-    """The templates there are."""
-    return sorted(manifest.parent.name for manifest in TEMPLATES_FOLDER.glob(f"*/{MANIFEST}"))
+    """The templates there are; `_tour` is the app's own."""
+    return sorted(manifest.parent.name for manifest in TEMPLATES_FOLDER.glob(f"[!_]*/{MANIFEST}"))
 
 
 def create_from_template(folder: Path, template: str = DEFAULT_TEMPLATE) -> list[Path]:

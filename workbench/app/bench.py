@@ -18,6 +18,7 @@ from workbench.app.drafts import Drafts, state_folder
 from workbench.app.engine import Engine
 from workbench.app.project_files import ProjectFiles, open_project
 from workbench.app.shelf import Shelf
+from workbench.app.tour import is_tour, tour_shelf
 
 MAX_DESKS = 12
 SCRATCH = "reward-workbench-app-"
@@ -60,13 +61,21 @@ class Bench:
             found = self._desks.get(key)
             if found is None:
                 spare = self._crowded()
-                found = self._desks[key] = Desk(key, self.shelf, self._engine(), self._engine())
+                shelf = tour_shelf(key, self._scratch) if is_tour(key) else self.shelf
+                found = self._desks[key] = Desk(key, shelf, self._engine(), self._engine())
             else:
                 spare = None
             found.touched = time.monotonic()
         if spare is not None:
             spare.close()
         return found
+
+    def forget(self, key: str) -> None:
+        """Close a desk, if there is one of this name; asked for again it is made anew."""
+        with self._lock:
+            desk = self._desks.pop(key, None)
+        if desk is not None:
+            desk.close()
 
     def _crowded(self) -> Desk | None:
         if len(self._desks) < MAX_DESKS:

@@ -31,6 +31,7 @@ SCRIPTS = (
     "record.js",
     "train.js",
     "result.js",
+    "tour.js",
     "app.js",
 )
 

@@ -14,12 +14,24 @@ from starlette.routing import BaseRoute, Route
 
 from workbench.app.bench import Bench
 from workbench.app.door import Table, endpoint, json_response
-from workbench.app.pages import check, compare, distributions, label, record, result, samples, train, write
+from workbench.app.pages import (
+    check,
+    compare,
+    distributions,
+    label,
+    record,
+    result,
+    samples,
+    tour,
+    train,
+    write,
+)
 
 ASSETS = Path(__file__).parent / "assets"
 ASSET_KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 PAGES: tuple[Table, ...] = tuple(
-    page.ROUTES for page in (write, samples, distributions, check, compare, label, train, record, result)
+    page.ROUTES
+    for page in (write, samples, distributions, check, compare, label, train, record, result, tour)
 )
 
 

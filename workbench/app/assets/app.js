@@ -51,6 +51,7 @@
     showProblems(state);
     RW.showMargin(state);
     RW.followGenerating();
+    RW.showTour(state);
     results.classList.toggle('rw-stale', Boolean(shown?.stale));
     RW.showWeighing(state);
     if (shown) RW.showTiles(shown); else $('rw-tiles').replaceChildren(...Array.from({ length: 5 }, () => el('div', { class: `rw-tile rw-blank${state.status === 'running' ? ' rw-pulse' : ''}`, 'aria-hidden': 'true' })));
@@ -136,6 +137,7 @@
       try { RW.state = await RW.get('state'); await RW.openText(); break; }
       catch (error) { RW.trouble(error); await new Promise((done) => setTimeout(done, 1000)); }
     }
+    RW.startTour();
     document.body.dataset.ready = 'yes';
     follow();
   };

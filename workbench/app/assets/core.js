@@ -36,6 +36,10 @@ window.RW = (() => {
     desk = Array.from(crypto.getRandomValues(new Uint8Array(16)), (n) => (n % 36).toString(36)).join('');
     keep(sessionStorage, 'rw-desk', desk);
   }
+  // The tour has a desk of its own, with a project of its own.
+  const ownDesk = desk;
+  const touring = new URL(location.href).searchParams.has('tour');
+  if (touring) desk = `tour${desk}`;
 
   // A refusal carries the server's sentence; `gone` marks a server that did not answer at all.
   class Refused extends Error {
@@ -92,5 +96,5 @@ window.RW = (() => {
   // `correctness_reward` and `reward_correctness` are called `correctness` where space is short.
   const alias = (name) => name.replace(/^(reward|compute)_/, '').replace(/_(reward|score)(_func|_fn)?$/, '') || name;
 
-  return { el, $, get, post, send, keep, desk: desk, Refused, number, signed, count, seconds, plural, shade, alias, state: null };
+  return { el, $, get, post, send, keep, desk: desk, ownDesk, touring, Refused, number, signed, count, seconds, plural, shade, alias, state: null };
 })();

@@ -1,0 +1,53 @@
+"""The tour, from the offer to the seal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.browser
+PATIENCE_MS = 120_000
+
+
+def test_the_tour_is_offered_once_and_repairs_a_bug_in_a_copy_of_its_own(
+    open_page: Any, server: Any, as_bench: Any, serious: Any
+) -> None:
+    page = as_bench(open_page(server)).page
+    before = (server.project / "rewards.py").read_text()
+    page.click("#rw-offer-take")
+    page.wait_for_selector("#rw-tour >> text=Step 1 of 5")
+    page.wait_for_selector(".rw-tour-here >> text=format")
+    page.wait_for_selector("#rw-detail[data-shown]:not(.rw-busy)")
+    assert serious(page) == []
+    page.click("#rw-tour-next")
+    page.click("#rw-tour-do")
+    page.wait_for_selector("#rw-credits >> text=LAYOUT.fullmatch(text)")
+    page.click("#rw-tour-next")
+    page.click("#rw-tour-do")
+    page.wait_for_selector("#rw-tour[data-done=yes]", timeout=PATIENCE_MS)
+    page.wait_for_selector("#rw-findings [data-check=RW601]")
+    page.click("#rw-tour-next")
+    page.wait_for_selector("#rw-tour[data-done=no]")
+    page.click("#rw-tour-do")
+    page.wait_for_selector("#rw-tour-said >> text=The scores moved.")
+    page.click("#rw-tour-next")
+    page.click("#rw-tour-do")
+    page.wait_for_selector("#rw-tour-said >> text=Sealed.", timeout=PATIENCE_MS)
+    page.click("#rw-tour-next")
+    page.wait_for_selector("body[data-ready]")
+    assert not page.is_visible("#rw-offer")
+    assert (server.project / "rewards.py").read_text() == before
+    assert not (server.project / "rewardset.seal.json").exists()
+    page.click("#rw-tour-start")
+    page.wait_for_selector("#rw-tour >> text=Step 1 of 5")
+    page.click("#rw-tour-leave")
+    page.wait_for_selector("#rw-tour", state="detached")
+
+
+def test_the_offer_is_dismissed_for_good(open_page: Any, server: Any, as_bench: Any) -> None:
+    page = as_bench(open_page(server)).page
+    page.click("#rw-offer-no")
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    assert not page.is_visible("#rw-offer")
