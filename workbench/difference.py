@@ -106,6 +106,11 @@ class Difference:
     def __len__(self) -> int:
         return len(self.after)
 
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of the scores of either side has to know, each said once."""
+        return list(dict.fromkeys([*self.before.notes, *self.after.notes]))
+
     @cached_property
     def _ranks(self) -> tuple[Floats, Floats]:
         return (

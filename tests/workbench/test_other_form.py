@@ -102,3 +102,8 @@ def test_what_was_said_of_a_row_holds_in_either_form(folder: Path) -> None:
 def test_an_unknown_form_is_refused(folder: Path) -> None:
     done = run("score", "rewards.py", "--samples", "text.jsonl", "--read-as", "chats", cwd=folder)
     assert (done.code, done.err) == (2, "error: --read-as chats: must be chat or text\n")
+
+
+def test_a_comparison_tells_it_once_for_both_sides(folder: Path) -> None:
+    done = run("diff", "rewards.py::chatty", "rewards.py::chatty", "--samples", "text.jsonl", cwd=folder)
+    assert done.err.count(TEXT) == 1

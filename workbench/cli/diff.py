@@ -46,6 +46,7 @@ def diff(
         notes_to_stderr([*opened.samples.notes, *map(str, opened.samples.skipped)], limit=10)
         with progress_bar("scoring") as progress:
             found = compare_sides(sides, opened, progress=progress)
+    notes_to_stderr(found.notes)
     if format == "json":
         write_output(json.dumps(found.to_json(), allow_nan=False, ensure_ascii=False), None)
     else:
