@@ -244,6 +244,16 @@ def test_letters_in_brackets_and_bold_lines_are_the_same_answer(check):
         assert form in finding.message
 
 
+@pytest.mark.parametrize(("asked", "found"), [("How many is {}?", True), ("Roughly how many is {}?", False)])
+def test_wide_tolerance_is_a_near_miss_unless_the_prompt_asks_for_about_that_much(check, asked, found):
+    made = [
+        {**row, "prompt": [{"role": "user", "content": asked.format(place // 2)}]}
+        for place, row in enumerate(rows(("40", "68", "75")))
+    ]
+    source = reward("number(s) is not None and abs(number(s) - number(a)) <= 0.1 * number(a)")
+    assert [f.check for f in check(source, "RW403", rows=made, declare=DECLARED)] == ["RW403"] * found
+
+
 def test_letter_that_stands_in_brackets_gets_no_second_pair(check):
     made = [
         {
