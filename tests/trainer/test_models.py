@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -179,7 +180,7 @@ def test_digits_stay_single(small_toy: Any) -> None:
 
 def test_the_toy_is_taught_its_replies_alone(small_toy: Any) -> None:
     messages = [{"role": "user", "content": "What is 2 + 3?"}, {"role": "assistant", "content": "5"}]
-    ids, labels = toy._ids_and_labels(small_toy, messages)
+    ids, labels = toy._ids_and_labels(partial(small_toy.encode, add_special_tokens=False), messages)
     assert small_toy.decode(ids) == small_toy.apply_chat_template(messages, tokenize=False)
     assert small_toy.decode([label for label in labels if label != -100]) == "5<|im_end|>"
 
