@@ -224,3 +224,15 @@ def test_smollm2_is_converted_and_answers() -> None:
     greedy = Sampling(temperature=0.0, max_new_tokens=12)
     ((one,),) = complete(load_model(source), load_tokenizer(source), [prompt], sampling=greedy)
     assert "Paris" in one.text
+
+
+def test_what_is_no_model_is_foreseen_without_making_one(tmp_path: Path) -> None:
+    for name, said in (
+        ("smolm2", "did you mean 'smollm2'"),
+        ("./gone", "no such model folder"),
+        ("a.gguf", "no such GGUF"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            models.foresee_model(name, tmp_path)
+    for name in ("toy", "gpt2", "owner/toy"):
+        models.foresee_model(name, tmp_path)
