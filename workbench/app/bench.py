@@ -32,9 +32,15 @@ class Bench:
     """
 
     def __init__(
-        self, project: ProjectFiles, engine: Callable[[], Engine], drafts: Path | None = None
+        self,
+        project: ProjectFiles,
+        engine: Callable[[], Engine],
+        drafts: Path | None = None,
+        *,
+        read_only: bool = False,
     ) -> None:
         self.project = project
+        self.read_only = read_only
         self._engine = engine
         remove_left_scratch(Path(tempfile.gettempdir()))
         self._scratch = Path(tempfile.mkdtemp(prefix=f"{SCRATCH}{os.getpid()}-")).resolve()
@@ -44,10 +50,16 @@ class Bench:
 
     @classmethod
     def open(
-        cls, target: str | Path, samples: Sequence[Path], engine: Callable[[], Engine], *, form: str = ""
+        cls,
+        target: str | Path,
+        samples: Sequence[Path],
+        engine: Callable[[], Engine],
+        *,
+        form: str = "",
+        read_only: bool = False,
     ) -> Bench:
         """Open a target; nothing of it is run before a desk is asked for. `form`: read samples as chat or text."""
-        return cls(replace(open_project(target, samples), read_as=form), engine)
+        return cls(replace(open_project(target, samples), read_as=form), engine, read_only=read_only)
 
     def desk(self, key: str) -> Desk:
         """The desk called `key`, made on first use.

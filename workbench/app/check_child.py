@@ -9,6 +9,7 @@ Task: `target`, `paths`, `columns`, `labels`, `read_as`, `select`, `quick`, `ass
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -79,7 +80,10 @@ def check(task: Mapping[str, Any], say: Say) -> tuple[Any, Any, str]:
         batch=batch,
         found=found,
     )
-    say(result=result(report))
+    told = result(report)
+    say(result=told)
+    if task.get("keep"):
+        keep(Path(task["keep"]), {"of": task["of"], "result": told})
     return report, samples, source
 
 
@@ -100,6 +104,16 @@ def result(report: Any) -> dict[str, Any]:
         "held_back": report.held_back,
         "skipped": [skipped.to_json() for skipped in report.skipped],
     }
+
+
+def keep(place: Path, found: Mapping[str, Any]) -> None:
+    """Keep what a page can show after a restart; a project that cannot be written keeps nothing."""
+    from workbench.versions import make_folder
+    from workbench.whole_files import write_whole
+
+    with contextlib.suppress(OSError):
+        make_folder(place.parent)
+        write_whole(place, json.dumps(found, allow_nan=False).encode())
 
 
 def finding_json(finding: Any) -> dict[str, Any]:

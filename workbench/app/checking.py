@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rewards.errors import RewardWorkbenchError, SealError, UsageError
@@ -10,6 +12,7 @@ from rewards.seal import read_seal
 from rewards.sources import source_digest
 from workbench.app.child import Child
 from workbench.app.drafts import digest
+from workbench.versions import FOLDER
 
 if TYPE_CHECKING:
     from workbench.app.desk import Desk
@@ -27,6 +30,25 @@ class Checking:
         self.select: tuple[str, ...] = ()
         self.sources: Mapping[str, str] = {}
         self.saved = False
+        self._recalled: dict[str, Any] | None = None
+
+    def recall(self, desk: Desk) -> dict[str, Any] | None:
+        """What the last run of all checks on these very files found, kept from before; None where there is none.
+
+        Where nothing has been run on this desk yet, it is what `result` gives from now on.
+        """
+        if self._child is not None or self._recalled is not None:
+            return self._recalled
+        try:
+            kept = json.loads(_kept(desk).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        if not isinstance(kept, dict) or kept.get("of") != _checked(desk):
+            return None
+        self._recalled = dict(kept["result"])
+        self.number, self.saved = self.number + 1, True
+        self.sources = {file: digest(sheet.text) for file, sheet in desk.sheets.items()}
+        return self._recalled
 
     def start(self, desk: Desk, *, select: Sequence[str], quick: bool, assume_kinds: bool) -> None:
         """Check the texts as they stand on the desk; a run under way is ended."""
@@ -47,6 +69,9 @@ class Checking:
         }
         self.number += 1
         self.select, self.sources, self.saved = tuple(select), sources, saved
+        if saved and not select and not desk.source.guests:
+            task |= {"keep": str(_kept(desk)), "of": _checked(desk)}
+        self._recalled = None
         self._child = Child(MODULE, task, self._changed, gather="found")
         self._changed()
 
@@ -66,7 +91,9 @@ class Checking:
     @property
     def state(self) -> str:
         """none, running, done, failed or stopped."""
-        return self._child.state if self._child is not None else "none"
+        if self._child is None:
+            return "none" if self._recalled is None else "done"
+        return self._child.state
 
     @property
     def said(self) -> Mapping[str, Any]:
@@ -76,7 +103,7 @@ class Checking:
     @property
     def result(self) -> dict[str, Any] | None:
         """What the checks found, once they are done."""
-        found: dict[str, Any] | None = self.said.get("result")
+        found: dict[str, Any] | None = self.said.get("result", self._recalled)
         return found
 
     @property
@@ -131,6 +158,8 @@ class Checking:
     def why_no_seal(self) -> str | None:
         """Why the last run cannot be sealed; None if it can be tried."""
         result = self.result
+        if self._child is None and self._recalled is not None:
+            return "this was found before: run the checks again to seal"
         if self._child is None or result is None:
             return "run all checks first"
         if not self.saved:
@@ -142,6 +171,22 @@ class Checking:
         if not self._child.listens:
             return "the run was too long ago: run the checks again"
         return None
+
+
+def _kept(desk: Desk) -> Path:
+    return desk.shelf.project.root / FOLDER / "last-check.json"
+
+
+def _checked(desk: Desk) -> dict[str, Any]:
+    """What a kept result depends on: the texts on disk, and the samples, labels and manifest by their size and time."""
+    project = desk.shelf.project
+    code = {project.root / file for file in project.files}
+    stamps = desk.shelf.stamps(desk.source)
+    return {
+        "code": {file: sheet.disk for file, sheet in desk.sheets.items()},
+        "other": {str(path): list(stamp) for path, stamp in sorted(stamps.items()) if path not in code},
+        "columns": dict(desk.source.columns),
+    }
 
 
 def _stands(finding: Mapping[str, Any], fail_on: str) -> bool:

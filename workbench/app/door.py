@@ -25,6 +25,18 @@ Table = Mapping[str, tuple[str, Answer]]
 """Names of routes to their method and what answers them."""
 
 
+READ_ONLY = (
+    "this workbench only shows: nothing can be edited or run here; install it to do that on your own machine"
+)
+LOOKING = frozenset({"explain", "weigh", "open"})
+"""POSTs that change nothing but what a visitor sees, and run no code but the project's own."""
+
+
+async def refused(bench: Bench, request: Request) -> Any:
+    """What answers a request that a read-only app does not do."""
+    raise UsageError(READ_ONLY)
+
+
 def endpoint(bench: Bench, answer: Answer) -> Callable[[Request], Awaitable[Response]]:
     """A route's function: what `answer` gives as strict JSON, a known error as its sentence with status 400.
 

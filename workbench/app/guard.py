@@ -10,13 +10,15 @@ examined before anything else sees it:
    listens on other than loopback addresses the secret is the user's password, asked for by a form.
 
 Answers carry a content security policy (own origin only, a fresh nonce for each page's scripts), may not be
-framed, and never any CORS permission. Not covered: encryption, which is for the proxy in front.
+framed, and never any CORS permission. A public app, which changes and runs nothing for its visitors, asks for no
+secret and may be framed by the Hub. Not covered: encryption, which is for the proxy in front.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hmac
+import ipaddress
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from http.cookies import CookieError, SimpleCookie
@@ -31,6 +33,9 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 SAFE_METHODS = frozenset({"GET", "HEAD"})
+HUB = "https://huggingface.co https://*.hf.space"
+"""Who may frame a public app: a Space is shown inside the Hub's page."""
+NOBODY = "'none'"
 LOGIN_PATH = "/rw/login"
 MAX_LOGIN_BYTES = 4096
 
@@ -62,6 +67,7 @@ class Guard:
         allow_hosts: Iterable[str] = (),
         root_path: str = "",
         login_delay: float = 1.0,
+        public: bool = False,
     ) -> None:
         self.app = app
         self.secret = secret
@@ -70,6 +76,7 @@ class Guard:
         self.extra_hosts = frozenset(host.lower() for host in allow_hosts)
         self.root_path = root_path.rstrip("/")
         self.login_delay = login_delay
+        self.public = public
         self.session = session  # what the cookie holds, so that a password never lies in the browser
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -97,7 +104,7 @@ class Guard:
             where = self.root_path + scope["path"] + (f"?{urlencode(rest)}" if rest else "")
             await self._admit(send, where)
             return
-        if not self._has_cookie(headers):
+        if not self.public and not self._has_cookie(headers):
             page = LOGIN_PAGE if scope["method"] == "GET" and "text/html" in headers.get("accept", "") else ""
             kind = "text/html; charset=utf-8" if page else "text/plain; charset=utf-8"
             await _answer(send, 403, page or "the token of this server is needed", kind)
@@ -107,7 +114,7 @@ class Guard:
     def refusal(self, method: str, headers: dict[str, str]) -> tuple[int, str] | None:
         """Status and sentence if the request cannot come from this app's own page; None if it may."""
         host = headers.get("host", "").lower()
-        if _name(host) not in self.hosts:
+        if _name(host) not in self.hosts and not (self.public and _is_address(_name(host))):
             return 421, f"host {host!r} is not served here; start with --allow-host to permit it"
         origin = headers.get("origin")
         if origin is not None and not self._own_origin(origin, host):
@@ -164,7 +171,7 @@ class Guard:
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
         nonce = secrets.token_urlsafe(16)
-        page = _Page(send, nonce)
+        page = _Page(send, nonce, framed=self.public)
         # The page is rewritten on its way out, so it must come uncompressed.
         if scope["path"] in ("/", ""):
             kept = [(k, v) for k, v in scope["headers"] if k.lower() != b"accept-encoding"]
@@ -175,15 +182,16 @@ class Guard:
 class _Page:
     """Adds the protective headers to an answer, and its nonce to every script tag of a page."""
 
-    def __init__(self, send: Send, nonce: str) -> None:
+    def __init__(self, send: Send, nonce: str, *, framed: bool = False) -> None:
         self._send = send
+        self._framed = framed
         self._nonce = nonce
         self._start: Message | None = None
         self._body: list[bytes] = []
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            headers = _protected(message.get("headers", []), self._nonce)
+            headers = _protected(message.get("headers", []), self._nonce, framed=self._framed)
             kind = next((v for k, v in headers if k == b"content-type"), b"")
             encoded = any(k == b"content-encoding" for k, _ in headers)
             message = {**message, "headers": headers}
@@ -205,25 +213,27 @@ class _Page:
         await self._send({"type": "http.response.body", "body": body})
 
 
-def policy(nonce: str) -> str:
-    """The content security policy of a page whose own scripts carry `nonce`.
+def policy(nonce: str, *, framed: bool = False) -> str:
+    """The content security policy of a page whose own scripts carry `nonce`; `framed`: the Hub may show it in its page.
 
     `unsafe-eval` is there because Gradio compiles its templates in the browser.
     """
     return (
         f"default-src 'self'; script-src 'self' 'nonce-{nonce}' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
         "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; "
-        "object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+        f"object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors {HUB if framed else NOBODY}"
     )
 
 
-def _protected(headers: Iterable[tuple[bytes, bytes]], nonce: str) -> list[tuple[bytes, bytes]]:
+def _protected(
+    headers: Iterable[tuple[bytes, bytes]], nonce: str, *, framed: bool = False
+) -> list[tuple[bytes, bytes]]:
     kept = [(k.lower(), v) for k, v in headers]
     kept = [(k, v) for k, v in kept if not k.startswith(b"access-control-")]
     return [
         *kept,
-        (b"content-security-policy", policy(nonce).encode()),
-        (b"x-frame-options", b"DENY"),
+        (b"content-security-policy", policy(nonce, framed=framed).encode()),
+        *([] if framed else [(b"x-frame-options", b"DENY")]),
         (b"x-content-type-options", b"nosniff"),
         (b"referrer-policy", b"no-referrer"),
         (b"cross-origin-resource-policy", b"same-origin"),
@@ -238,6 +248,15 @@ def _headers(scope: Scope) -> dict[str, str]:
         name, text = key.decode("latin-1").lower(), value.decode("latin-1")
         found[name] = f"{found[name]}{'; ' if name == 'cookie' else ', '}{text}" if name in found else text
     return found
+
+
+def _is_address(name: str) -> bool:
+    """Whether a host is a number, which no name server can point elsewhere; a Space is asked by it whether it lives."""
+    try:
+        ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
 
 
 def _name(netloc: str) -> str:

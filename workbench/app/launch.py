@@ -34,7 +34,10 @@ KEPT = ("GRADIO_ANALYTICS_ENABLED",)
 
 @dataclass(frozen=True)
 class Address:
-    """Where and for whom the app listens; `secret` is the token of the address, or the user's password."""
+    """Where and for whom the app listens; `secret` is the token of the address, or the user's password.
+
+    `public`: everybody may look and nobody may change or run anything, so that no secret is asked for.
+    """
 
     host: str
     port: int
@@ -42,13 +45,14 @@ class Address:
     is_password: bool
     allow_hosts: tuple[str, ...] = ()
     root_path: str = ""
+    public: bool = False
 
     @property
     def url(self) -> str:
         """The address to open in a browser."""
         name = f"[{self.host}]" if ":" in self.host else self.host
         name = "localhost" if name in ("0.0.0.0", "[::]") else name
-        query = "" if self.is_password else f"?token={self.secret}"
+        query = "" if self.is_password or self.public else f"?token={self.secret}"
         return f"http://{name}:{self.port}{self.root_path}/{query}"
 
 
@@ -151,7 +155,7 @@ def build_app(bench: Bench, address: Address) -> Any:
     app: Any = Starlette(routes=routes(bench))
     app = gr.mount_gradio_app(
         app,
-        build_page(),
+        build_page(read_only=bench.read_only),
         path="/",
         server_name=address.host,
         server_port=address.port,
@@ -178,6 +182,7 @@ def build_app(bench: Bench, address: Address) -> Any:
         cookie=f"reward-workbench-{address.port}",
         allow_hosts=address.allow_hosts,
         root_path=address.root_path,
+        public=address.public,
     )
 
 

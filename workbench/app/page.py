@@ -42,7 +42,7 @@ HEAD = """<meta name="color-scheme" content="light dark">
 """ + "\n".join(f'<script src="rw/assets/{name}" defer></script>' for name in SCRIPTS)
 
 
-def build_page() -> gr.Blocks:
+def build_page(*, read_only: bool = False) -> gr.Blocks:
     """The page as a Gradio app; it knows nothing of any project."""
     with gr.Blocks(title=TITLE, analytics_enabled=False, fill_width=True, fill_height=True) as page:
         _part("bar")
@@ -50,8 +50,11 @@ def build_page() -> gr.Blocks:
             with gr.Column(elem_id="rw-left", min_width=0):
                 _part("file")
                 code = gr.Code(
+                    "# opening"
+                    if read_only
+                    else None,  # an empty one that cannot be edited is drawn without an editor
                     language="python",
-                    interactive=True,
+                    interactive=not read_only,
                     elem_id="rw-editor",
                     label="Reward code",
                     show_label=False,

@@ -13,7 +13,7 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from workbench.app.bench import Bench
-from workbench.app.door import Table, endpoint, json_response
+from workbench.app.door import LOOKING, Table, endpoint, json_response, refused
 from workbench.app.pages import (
     check,
     compare,
@@ -36,10 +36,12 @@ PAGES: tuple[Table, ...] = tuple(
 
 
 def routes(bench: Bench) -> list[BaseRoute]:
-    """The routes of an app on `bench`."""
+    """The routes of an app on `bench`; where it only shows, those that change or run something refuse."""
     found: list[BaseRoute] = [Route("/rw/assets/{name}", _asset, methods=["GET"])]
     for table in PAGES:
         for name, (method, answer) in table.items():
+            if bench.read_only and method == "POST" and name not in LOOKING:
+                answer = refused
             found.append(Route(f"/rw/{name}", endpoint(bench, answer), methods=[method]))
     return found
 

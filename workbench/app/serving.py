@@ -17,6 +17,8 @@ from workbench.app.launch import Address, build_app, choose_secret, clean_enviro
 
 EXAMPLE = "example-project"
 DEFAULT_PORT = 7860
+HOUSE = "thehouse"
+"""The desk that a read-only server has for itself."""
 
 
 def serve_target(
@@ -29,17 +31,22 @@ def serve_target(
     allow_hosts: Sequence[str],
     root_path: str,
     say: Callable[[str], None],
+    read_only: bool = False,
 ) -> None:
     """Serve the app on `target` until it is stopped; `say` gets one line for each thing done.
+
+    With `read_only` everybody may look, and nobody edit or run anything; no secret is asked for.
 
     Raises:
         RewardWorkbenchError: nothing to open, port taken, gradio missing, no password for an open host.
     """
     clean_environment(os.environ)
-    secret, is_password = choose_secret(host, os.environ)
+    secret, is_password = ("", False) if read_only else choose_secret(host, os.environ)
     root_path = checked_root_path(root_path)
     with listen(host, DEFAULT_PORT if port is None else port, exactly=port is not None) as server:
-        address = Address(host, server.getsockname()[1], secret, is_password, tuple(allow_hosts), root_path)
+        address = Address(
+            host, server.getsockname()[1], secret, is_password, tuple(allow_hosts), root_path, read_only
+        )
         _serve(target if target is not None else example_project(say), samples, form, address, server, say)
 
 
@@ -53,7 +60,9 @@ def _serve(
 ) -> None:
     """Open the target and serve it on a socket that listens already."""
     with Runner(spawn=True, preload=PRELOAD) as runner:  # early: it loads while gradio does
-        bench = Bench.open(target, samples, lambda: ProcessEngine(runner), form=form)
+        bench = Bench.open(
+            target, samples, lambda: ProcessEngine(runner), form=form, read_only=address.public
+        )
         try:
             say(f"opening {bench.project.name} ({bench.project.root})")
             for path in bench.project.samples:
@@ -61,13 +70,24 @@ def _serve(
             say("loading the app (a few seconds)")
             app = build_app(bench, address)
             say(f"\n  Reward Workbench is at  {address.url}\n")
-            say("Reward code runs with your rights. Ctrl+C ends the server; drafts are kept.")
+            if address.public:
+                say("Read-only: everybody who reaches it may look; nothing can be edited or run.")
+                check_once(bench)
+            else:
+                say("Reward code runs with your rights. Ctrl+C ends the server; drafts are kept.")
             open_browser(address.url)
             run_server(app, [server], leaving=bench.close)
         except KeyboardInterrupt:
             say("stopped")
         finally:
             bench.close()
+
+
+def check_once(bench: Bench) -> None:
+    """Run the checks where no result is kept of this code, so that those who may only look see what they find."""
+    desk = bench.desk(HOUSE)
+    if desk.checking.recall(desk) is None:
+        desk.checking.start(desk, select=(), quick=True, assume_kinds=False)
 
 
 def example_project(say: Callable[[str], None]) -> str:

@@ -32,6 +32,14 @@ def serve(
         str, typer.Option("--root-path", help="Path under which a proxy shows this server, e.g. /proxy/7860.")
     ] = "",
     read_as: ReadAs = "",
+    read_only: Annotated[
+        bool,
+        typer.Option(
+            "--read-only",
+            envvar="REWARD_WORKBENCH_READ_ONLY",
+            help="Only show: nobody can edit or run anything, and no secret is asked for.",
+        ),
+    ] = False,
     unsafe_code: Annotated[
         bool, typer.Option(UNSAFE_CODE, help=UNSAFE_CODE_HELP, callback=allow_unsafe_code)
     ] = False,
@@ -48,4 +56,5 @@ def serve(
         allow_hosts=allow_host or [],
         root_path=root_path,
         say=lambda line: typer.echo(line, err=True),
+        read_only=read_only,
     )

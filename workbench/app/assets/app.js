@@ -46,6 +46,10 @@
     const shown = state.shown;
     $('rw-project').textContent = [state.project.name, state.project.samples.length > 2 ? RW.plural(state.project.samples.length, 'file') : state.project.samples.join(', ') || 'no completions'].join(' \u00b7 ');
     $('rw-project').title = `${state.project.place}: where the completions come from`;
+    if (state.read_only && !document.body.dataset.readOnly) {
+      document.body.dataset.readOnly = 'yes';
+      $('rw-state').before(el('span', { class: 'rw-exhibit', title: 'Nothing can be edited or run here. Install Reward Workbench to do that on your own machine.' }, 'read-only'));
+    }
     RW.showFile(state);
     showStatus(state);
     showProblems(state);

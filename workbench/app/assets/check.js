@@ -60,7 +60,7 @@
         const reason = el('input', { class: 'rw-input', type: 'text', maxlength: 500, placeholder: 'Why is this meant, or of no matter?', 'aria-label': 'Reason', autocomplete: 'off' });
         const go = (event) => RW.busy(event.target.closest('form').querySelector('button'), async () => { await RW.post('finding-waive', { number, reason: reason.value }); });
         reveal(el('form', { class: 'rw-actions', onsubmit: (event) => { event.preventDefault(); go(event); } }, reason, el('button', { class: 'rw-button' }, 'Waive')));
-      }, view.state === 'running' ? { disabled: true, title: 'When the run is complete' } : view.manifest ? {} : { disabled: true, title: 'There is no rewardset.toml to write the reason in' }));
+      }, RW.state.read_only ? { disabled: true, title: 'Nothing can be changed here' } : view.state === 'running' ? { disabled: true, title: 'When the run is complete' } : view.manifest ? {} : { disabled: true, title: 'There is no rewardset.toml to write the reason in' }));
     }
     place.append(el('span', { class: 'rw-gap' }), RW.button('What is this?', async (event) => {
       const found = await RW.busy(event.target, () => RW.get('check-manual', { code: finding.check }));

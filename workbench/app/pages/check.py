@@ -161,6 +161,7 @@ def _row_like(desk: Desk, prompt: Any, completion: Any) -> int | None:
 def summary(desk: Desk) -> Mapping[str, Any]:
     """What the bar and the page have to know of the run at any time; small."""
     checking = desk.checking
+    checking.recall(desk)
     result = checking.result
     open_ = [f for f in checking.findings if "waived" not in f and f["severity"] != "info"]
     return {

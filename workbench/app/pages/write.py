@@ -32,7 +32,7 @@ async def _state(bench: Bench, request: Request) -> Any:
         if after == 0 or await desk.changed(after, 1.0) or await request.is_disconnected():
             break
         await run_in_threadpool(desk.look_at_disk)
-    return await run_in_threadpool(desk_state, desk)
+    return {**await run_in_threadpool(desk_state, desk), "read_only": bench.read_only}
 
 
 async def _text(bench: Bench, request: Request) -> Any:

@@ -14,7 +14,7 @@ def format_reward(completions, **kwargs):
 def correctness_reward(completions, answer, **kwargs):
     """1.0 where the answer block at the end holds the right number."""
     scores = []
-    for text, truth in zip(completions, answer):
+    for text, truth in zip(completions, answer, strict=True):
         found = ANSWER.search(text)
         scores.append(1.0 if found and found.group(1) == truth else 0.0)
     return scores

@@ -1,0 +1,129 @@
+"""The app as an exhibit: everybody may look, nothing can be edited or run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from tests.workbench.app.conftest import FakeEngine
+from workbench.app.bench import Bench
+from workbench.app.checking import _checked, _kept
+from workbench.app.desk import Desk
+from workbench.app.door import LOOKING
+from workbench.app.guard import Guard, policy
+from workbench.app.project_files import open_project
+from workbench.app.routes import PAGES, routes
+
+CHANGING = sorted(
+    name for page in PAGES for name, (method, _) in page.items() if method == "POST" and name not in LOOKING
+)
+
+
+@pytest.fixture
+def exhibit(project: Path, engine: FakeEngine, tmp_path: Path) -> Iterator[TestClient]:
+    bench = Bench(open_project(project), lambda: engine, tmp_path / "drafts", read_only=True)
+    yield TestClient(Starlette(routes=routes(bench)))
+    bench.close()
+
+
+@pytest.mark.parametrize("name", CHANGING)
+def test_what_changes_or_runs_something_is_refused_in_one_sentence(exhibit: TestClient, name: str) -> None:
+    answer = exhibit.post(f"/rw/{name}", json={"desk": "desk0000", "file": "rewards.py", "text": "x"})
+    assert answer.status_code == 400
+    assert "nothing can be edited or run here" in answer.json()["error"]
+
+
+def test_scores_are_shown_and_the_page_says_that_it_only_shows(exhibit: TestClient, project: Path) -> None:
+    before = (project / "rewards.py").read_text()
+    state = exhibit.get("/rw/state", params={"desk": "desk0000"}).json()
+    assert state["read_only"] is True
+    assert exhibit.get("/rw/text", params={"desk": "desk0000"}).json()["text"] == before
+    assert exhibit.post("/rw/weigh", json={"desk": "desk0000"}).status_code == 200
+
+
+def test_everybody_may_look_under_the_names_that_are_allowed() -> None:
+    async def nothing(*_: object) -> None: ...
+
+    guard = Guard(nothing, secret="", session="s", allow_hosts=["me-bench.hf.space"], public=True)
+    assert guard.refusal("GET", {"host": "me-bench.hf.space"}) is None
+    assert guard.refusal("GET", {"host": "10.0.0.7:7860"}) is None
+    assert guard.refusal("GET", {"host": "elsewhere.example"}) is not None
+    assert (
+        guard.refusal("POST", {"host": "me-bench.hf.space", "origin": "https://huggingface.co"}) is not None
+    )
+    assert "frame-ancestors https://huggingface.co" in policy("n", framed=True)
+    assert "frame-ancestors 'none'" in policy("n")
+
+
+def test_what_the_checks_found_of_these_files_is_shown_again_and_of_others_not(
+    desk: Desk, project: Path
+) -> None:
+    place = _kept(desk)
+    place.parent.mkdir(exist_ok=True)
+    found = {"findings": [], "verdict": "pass"}
+    place.write_text(json.dumps({"of": _checked(desk), "result": found}))
+    assert desk.checking.recall(desk) == found
+    assert (desk.checking.state, desk.checking.result) == ("done", found)
+    assert "run the checks again" in str(desk.checking.why_no_seal())
+    other = type(desk.checking)(desk.touch)
+    with (project / "samples.jsonl").open("a") as file:
+        file.write("\n")
+    assert other.recall(desk) is None
+
+
+def test_the_space_starts_answers_under_its_name_and_refuses_an_edit(
+    repository: Path, tmp_path: Path
+) -> None:
+    environment = {
+        **os.environ,
+        "PORT": "0",
+        "SPACE_HOST": "me-bench.hf.space",
+        "XDG_STATE_HOME": str(tmp_path),
+    }
+    said = tmp_path / "said"
+    with said.open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, str(repository / "app.py")], stderr=log, env=environment, cwd=tmp_path
+        )
+    try:
+        deadline = time.monotonic() + 90
+        while (found := re.search(r"http://localhost:(\d+)/", said.read_text())) is None:
+            if process.poll() is not None or time.monotonic() > deadline:
+                pytest.fail(f"the Space did not start: {said.read_text()}")
+            time.sleep(0.05)
+        address = f"http://127.0.0.1:{found[1]}"
+        page = urllib.request.Request(f"{address}/", headers={"host": "me-bench.hf.space"})
+        with urllib.request.urlopen(page, timeout=60) as answer:
+            assert (answer.status, b"rw-editor" in answer.read()) == (200, True)
+        edit = urllib.request.Request(f"{address}/rw/edit", json.dumps({"desk": "desk0000"}).encode())
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(edit, timeout=60)
+        with refused.value as answer:
+            assert b"nothing can be edited" in answer.read()
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+
+
+def test_a_space_installs_what_the_package_needs(repository: Path) -> None:
+    project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
+    wanted = [line for line in (repository / "requirements.txt").read_text().splitlines() if line[:1] != "#"]
+    assert wanted == project["dependencies"]
+    head = (repository / "README.md").read_text().split("---\n")[1]
+    version = re.search(r"sdk_version: (\S+)", head)
+    assert version is not None
+    assert f"gradio=={version[1]}\n" in (repository / "constraints.txt").read_text()
