@@ -53,7 +53,6 @@ class First(TrainerCallback):
         print("first", flush=True)
 
 rows = [json.loads(line) for line in open("{project}/train.jsonl")]
-rows = [{{**row, "prompt": [{{"role": "user", "content": row["prompt"]}}]}} for row in rows]
 GRPOTrainer(
     model="{model}", train_dataset=Dataset.from_list(rows),
     reward_funcs=[rewards.format_reward, rewards.correctness_reward],
@@ -118,6 +117,7 @@ def start(folder: Path, rounds: int) -> dict[str, Any]:
     values = {"project": project, "model": resolve_model("toy").path, "out": folder / "out"}
     script.write_text(PLAIN_SCRIPT.format(**values))
     taken: dict[str, list[float]] = {"ours": [], "plain": []}
+    spent: dict[str, list[float]] = {"ours": [], "plain": []}  # CPU of the whole command and what it started
     for number in range(rounds + 1):
         run = folder / f"run-{number}"
         words = [
@@ -136,11 +136,23 @@ def start(folder: Path, rounds: int) -> dict[str, Any]:
             ("plain", [sys.executable, str(script)], b"first"),
         ]
         for side, command, sign in sides if number % 2 else reversed(sides):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
             seconds = until(command, sign)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
             if number:
                 taken[side].append(seconds)
+                spent[side].append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     ours, plain = (statistics.median(taken[side]) for side in ("ours", "plain"))
-    return {"ours_s": ours, "plain_s": plain, "ratio": ours / plain, "good": ours / plain <= 1.15}
+    ours_cpu, plain_cpu = (statistics.median(spent[side]) for side in ("ours", "plain"))
+    return {
+        "ours_s": ours,
+        "plain_s": plain,
+        "ratio": ours / plain,
+        "ours_cpu_s": ours_cpu,
+        "plain_cpu_s": plain_cpu,
+        "cpu_ratio": ours_cpu / plain_cpu,
+        "good": ours / plain <= 1.15,
+    }
 
 
 def until(command: list[str], sign: bytes) -> float:

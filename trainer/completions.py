@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
+
+    from rewards.groups import GroupStatistics
 
 RESERVED = (
     "step",
@@ -64,6 +67,19 @@ class ScoredBatch:
 
     def __len__(self) -> int:
         return len(self.completions)
+
+    @cached_property
+    def statistics(self) -> GroupStatistics:
+        """Mean and spread of every group; computed once, asked for by all who listen."""
+        from rewards.groups import group_statistics
+
+        return group_statistics(self.scores, self.weights, self.groups)
+
+    @cached_property
+    def duplicates(self) -> float:
+        """The share of completions that another one of their group equals."""
+        seen = Counter((group, str(text)) for group, text in zip(self.groups, self.completions, strict=True))
+        return sum(count for count in seen.values() if count > 1) / max(len(self), 1)
 
 
 def file_name(batch: ScoredBatch, number: int) -> str:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from rewards.contract import Batch, CallResult, Reward, Status
 from rewards.errors import ShortfallError
-from rewards.groups import advantages, group_statistics, totals
+from rewards.groups import advantages, totals
 from rewards.manifest import RewardEntry
 from trainer.completions import RESERVED, ScoredBatch
 from trainer.gathering import gather_parts
@@ -329,7 +329,7 @@ class Scoring:
     def _count(self, scored: ScoredBatch) -> None:
         import numpy as np
 
-        statistics = group_statistics(scored.scores, self.weights, scored.groups)
+        statistics = scored.statistics
         failed = [fatal(scored, row) for row in range(len(scored))]
         self._recent.extend(failed)
         tally = self.tally
@@ -339,7 +339,7 @@ class Scoring:
         tally.zero_spread += statistics.zero_spread_share
         spreads = statistics.spread[~np.isnan(statistics.spread)]
         tally.spread += float(spreads.mean()) if len(spreads) else 0.0
-        tally.duplicates += duplicate_share(scored)
+        tally.duplicates += scored.duplicates
         for index, name in enumerate(self.names):
             tally.abstained[name] += int(np.isnan(scored.scores[:, index]).sum())
             tally.seconds[name] += scored.seconds[name]  # type: ignore[assignment]
@@ -387,11 +387,11 @@ def batch_metrics(scored: ScoredBatch) -> dict[str, float]:
     """
     import numpy as np
 
-    statistics = group_statistics(scored.scores, scored.weights, scored.groups)
+    statistics = scored.statistics
     failed = sum(fatal(scored, row) is not None for row in scored.errors)
     metrics = {
         "groups/zero_spread": statistics.zero_spread_share,
-        "completions/duplicates": duplicate_share(scored),
+        "completions/duplicates": scored.duplicates,
         "rows/failed": float(failed),
         "rows/scored": float(len(scored) - failed),
     }
@@ -411,12 +411,6 @@ def batch_metrics(scored: ScoredBatch) -> dict[str, float]:
 
 def _copy(completion: Any) -> Any:
     return completion if isinstance(completion, str) else [dict(message) for message in completion]
-
-
-def duplicate_share(scored: ScoredBatch) -> float:
-    """The share of completions that another one of their group equals."""
-    seen = Counter((group, str(text)) for group, text in zip(scored.groups, scored.completions, strict=True))
-    return sum(count for count in seen.values() if count > 1) / max(len(scored), 1)
 
 
 def _join_credits(names: Sequence[str], results: list[CallResult], rows: int) -> list[list[dict[str, Any]]]:

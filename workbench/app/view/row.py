@@ -61,7 +61,7 @@ def turns(completion: Any) -> list[list[str]]:
     """
     if not isinstance(completion, (list, tuple)) or len(completion) < 2:
         return []
-    shown = []
+    shown: list[list[str]] = []
     for role, text in messages(completion):
         message = completion[len(shown)]
         calls = (message.get("tool_calls") or []) if isinstance(message, Mapping) else []
