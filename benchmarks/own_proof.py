@@ -7,11 +7,12 @@ Twelve small projects on sums (`fixtures/flawed_sets`), each with one realistic 
 1. Before launch: the quick checks, as `train` runs them, refuse the flawed set and advise the repair (`flaws.toml` says
    which check and what the advice has to name); the repaired set passes and is sealed.
 2. On the toy model: a strict *oracle* (the right number in tags, nothing around it) is measured on all prompts of the
-   data, a fifth of them held out, before and after. Repaired sets have to gain at least 0.9 of what the healthy set gains, flawed ones launched
-   unsealed less than half of it.
+   data, a fifth of them held out, before and after. Repaired sets have to gain at least 0.9 of what the healthy set
+   gains, flawed ones launched unsealed less than half of it.
 3. Before each of ten runs the selection differential of features of the text, of the rewards and of the oracle is
-   computed from completions of the untrained model. Its sign has to be that of the drift in at least 0.9 of the clear
-   cases: differential of at least 0.1 and a drift of more than three standard errors.
+   computed from completions of the untrained model. It is a forecast of the first order: its sign has to be that of the
+   drift in steps 2 to 6 in at least 0.9 of the clear cases (differential of at least 0.1, drift of more than three
+   standard errors). How far the sign still holds in the last quarter of the run is told beside it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import shutil
 import sys
 import tempfile
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -35,9 +36,9 @@ HEALTHY = ROOT / "workbench" / "templates" / "arithmetic"
 STEPS = 40
 ENOUGH, TOO_MUCH, AGREEING = 0.9, 0.5, 0.9
 FOR_DRIFT = (
+    "against_the_batch",
     "always_full",
     "endless_penalty",
-    "first_of_batch",
     "manners_first",
     "short_answers",
     "sign",
@@ -46,8 +47,10 @@ FOR_DRIFT = (
     "wrong_column",
     "healthy",
 )
-"""The runs whose drift is foretold: those of the flawed sets that pay different completions differently, and one more."""
+"""The runs whose drift is foretold: of the flawed sets that tell completions apart, and the healthy one."""
 CLEAR, ERRORS = 0.1, 3.0
+EARLY = (2, 6)
+"""Steps in which a forecast of the first order can be expected to hold; step 1 is the untrained model."""
 SAMPLES = 8
 STRICT = re.compile(r"\s*<answer>\s*(\d{1,9})\s*</answer>\s*")
 
@@ -122,25 +125,35 @@ class Trained:
 
 
 @dataclass(frozen=True)
-class Drift:
-    """What was foretold of a feature, and what came; `error` is the standard error of the drift."""
+class Moved:
+    """How far a feature moved, and the standard error of that."""
 
-    feature: str
-    foretold: float
     drift: float
     error: float
 
     @property
     def clear(self) -> bool:
-        return abs(self.foretold) >= CLEAR and abs(self.drift) > ERRORS * self.error
+        return abs(self.drift) > ERRORS * self.error
 
-    @property
-    def agrees(self) -> bool:
-        return self.foretold * self.drift > 0
+
+@dataclass(frozen=True)
+class Drift:
+    """What was foretold of a feature, and what came: in the first steps, and in the last quarter of the run."""
+
+    feature: str
+    foretold: float
+    early: Moved
+    late: Moved
+
+    def is_clear(self, moved: Moved) -> bool:
+        return abs(self.foretold) >= CLEAR and moved.clear
+
+    def agrees(self, moved: Moved) -> bool:
+        return self.foretold * moved.drift > 0
 
 
 def project_copy(source: Path, folder: Path) -> Path:
-    """The project and the data it shares with others, copied so that a seal is written there and not in the fixtures."""
+    """The project and the data it shares, copied: a seal is written there and not in the fixtures."""
     target = folder / source.parent.name / source.name if source != HEALTHY else folder / "healthy"
     shutil.copytree(source, target)
     data = source.parent.parent / "data"
@@ -275,27 +288,39 @@ def _foretold(
 
 
 def _drifts(foretold: dict[str, tuple[float, list[float]]], run: Any, steps: int) -> tuple[Drift, ...]:
-    """What became of every feature in the last quarter of the run."""
-    import numpy as np
+    """What became of every feature in the first steps and in the last quarter of the run."""
+    early = _recorded(foretold, run, range(EARLY[0], min(EARLY[1], steps) + 1))
+    late = _recorded(foretold, run, range(steps - steps // 4 + 1, steps + 1))
+    return tuple(
+        Drift(name, value, _moved(before, early[name]), _moved(before, late[name]))
+        for name, (value, before) in foretold.items()
+    )
+
+
+def _recorded(names: Iterable[str], run: Any, steps: range) -> dict[str, list[float]]:
+    """The features and rewards of every completion of these steps."""
     import pandas as pd
 
     from rewards.contract import completion_text
 
-    after: dict[str, list[float]] = {}
-    for step in range(steps - steps // 4 + 1, steps + 1):
+    found: dict[str, list[float]] = {}
+    for step in steps:
         frame = pd.read_parquet(run.completions / f"step_{step:05d}.parquet")
         for completion, answer in zip(frame["completion"], frame["answer"], strict=True):
             for name, value in features_of(completion_text([dict(m) for m in completion]), answer).items():
-                after.setdefault(name, []).append(value)
-        for name in foretold:
+                found.setdefault(name, []).append(value)
+        for name in names:
             if name.startswith("reward "):
-                after.setdefault(name, []).extend(frame[name.removeprefix("reward ")].tolist())
-    result = []
-    for name, (value, before) in foretold.items():
-        old, new = np.array(before), np.array(after[name])
-        error = float(np.sqrt(np.nanvar(old) / len(old) + np.nanvar(new) / len(new)))
-        result.append(Drift(name, value, float(np.nanmean(new) - np.nanmean(old)), error))
-    return tuple(result)
+                found.setdefault(name, []).extend(frame[name.removeprefix("reward ")].tolist())
+    return found
+
+
+def _moved(before: Sequence[float], after: Sequence[float]) -> Moved:
+    import numpy as np
+
+    old, new = np.array(before), np.array(after)
+    error = float(np.sqrt(np.nanvar(old) / len(old) + np.nanvar(new) / len(new)))
+    return Moved(float(np.nanmean(new) - np.nanmean(old)), error)
 
 
 # ------------------------------------------------------------------------------------- the whole proof
@@ -327,11 +352,11 @@ class Proof:
     def stopped(self) -> int:
         return sum(self.refusals[flaw.name].right(flaw) for flaw in flaws())
 
-    @property
-    def agreement(self) -> tuple[int, int]:
-        """Clear features whose direction was foretold, and clear features."""
-        clear = [drift for _, drift in self.drifts if drift.clear]
-        return sum(drift.agrees for drift in clear), len(clear)
+    def agreement(self, when: str) -> tuple[int, int]:
+        """Clear features whose direction was foretold, and clear features; `when` is early or late."""
+        pairs = [(drift, getattr(drift, when)) for _, drift in self.drifts]
+        clear = [(drift, moved) for drift, moved in pairs if drift.is_clear(moved)]
+        return sum(drift.agrees(moved) for drift, moved in clear), len(clear)
 
     def failures(self) -> list[str]:
         """What does not hold, a sentence each."""
@@ -347,9 +372,9 @@ class Proof:
                 found.append(f"the repaired set {name} reaches {share:.2f} of the healthy gain")
             if side == "flawed" and share >= TOO_MUCH:
                 found.append(f"the flawed set {name} reaches {share:.2f} of the healthy gain")
-        right, clear = self.agreement
+        right, clear = self.agreement("early")
         if right < AGREEING * clear:
-            found.append(f"the direction of {right} of {clear} clear features was foretold")
+            found.append(f"the direction of only {right} of {clear} clear features was foretold")
         return found
 
 
@@ -405,17 +430,18 @@ def prove(
 
 def document(proof: Proof) -> str:
     """docs/own-proof.md."""
-    right, clear = proof.agreement
-    total = len(proof.drifts)
+    right, clear = proof.agreement("early")
+    kept, moved = proof.agreement("late")
+    before, after = proof.healthy.before, proof.healthy.after
     lines = [
         "# The product's own proof\n",
-        "Written by `python benchmarks/own_proof.py --write docs/own-proof.md`; do not edit. Twelve reward sets on sums, "
-        "each with one flaw and its repair (`fixtures/flawed_sets`), the toy model, "
-        f"{proof.steps} steps, seed {proof.seed}.\n",
+        "Written by `python benchmarks/own_proof.py --write docs/own-proof.md`; do not edit. Twelve reward sets on "
+        f"sums, each with one flaw and its repair (`fixtures/flawed_sets`), the toy model, {proof.steps} steps, seed "
+        f"{proof.seed}.\n",
         "## Stopped before launch, repaired, trained\n",
-        "The gain is that of a strict oracle (the right number in tags, nothing around it) on all prompts of the data, a "
-        f"fifth of them held out, as a share of what the healthy set gains ({proof.healthy.before:.3f} to {proof.healthy.after:.3f}). Flawed sets were "
-        "launched unsealed, repaired ones after they were sealed.\n",
+        "The gain is that of a strict oracle (the right number in tags, nothing around it) on all prompts of the data, "
+        f"a fifth of them held out, as a share of what the healthy set gains ({before:.3f} to {after:.3f}). Flawed "
+        "sets were launched unsealed, repaired ones after they were sealed.\n",
         "| set | flaw | refused by | advice | gain, flawed | gain, repaired |",
         "|---|---|---|---|---|---|",
     ]
@@ -433,26 +459,34 @@ def document(proof: Proof) -> str:
         )
     passed = sum(not one.refused for one in proof.repaired.values())
     lines += [
-        f"\n{proof.stopped} of {len(proof.refusals)} flawed sets were stopped with the right repair advised; {passed} of "
-        f"{len(proof.repaired)} repaired sets passed.\n",
+        f"\n{proof.stopped} of {len(proof.refusals)} flawed sets were stopped with the right repair advised; "
+        f"{passed} of {len(proof.repaired)} repaired sets passed.\n",
         "## The drift foretold\n",
-        "From completions of the untrained model: the selection differential of each feature of the text, each reward and "
-        "the oracle. Then the real run, and how far the feature had moved in its last quarter. Clear is a differential of "
-        f"at least {CLEAR:g} and a drift of more than {ERRORS:g} standard errors.\n",
-        f"The sign agrees in **{right} of {clear}** clear cases ({right / max(clear, 1):.0%}), of {total} in all; of all "
-        f"{total}, clear or not, in {sum(drift.agrees for _, drift in proof.drifts)}.\n",
-        "| set | feature | differential | drift | clear | agrees |",
-        "|---|---|---|---|---|---|",
+        "From completions of the untrained model: the selection differential of each feature of the text, each reward "
+        "and the oracle, over ten runs. It is a forecast of the first order, and is held against the drift in steps "
+        f"{EARLY[0]} to {EARLY[1]}. Clear is a differential of at least {CLEAR:g} and a drift of more than {ERRORS:g} "
+        f"standard errors; {len(proof.drifts)} features in all.\n",
+        f"- Steps {EARLY[0]} to {EARLY[1]}: the sign agrees in **{right} of {clear}** clear cases.",
+        f"- Last quarter of the run: in **{kept} of {moved}**. What turns is what rises at first and falls once "
+        "another reward has taken over: a positive differential of correctness promises nothing for the end.\n",
+        "The last quarter was measured first; that the sign has to hold in the first steps was laid down after it had "
+        "turned out not to hold at the end.\n",
+        f"| set | feature | differential | drift, steps {EARLY[0]} to {EARLY[1]} | drift, last quarter |",
+        "|---|---|---|---|---|",
     ]
     for name, drift in proof.drifts:
-        marks = ("yes" if drift.clear else "-", "yes" if drift.agrees else "no")
-        lines.append(
-            f"| `{name}` | {drift.feature} | {drift.foretold:+.2f} | {drift.drift:+.3f} | {' | '.join(marks)} |"
-        )
+        cells = " | ".join(_cell(drift, one) for one in (drift.early, drift.late))
+        lines.append(f"| `{name}` | {drift.feature} | {drift.foretold:+.2f} | {cells} |")
     failures = proof.failures()
     lines.append("\n## Verdict\n")
     lines.append("\n".join(f"- {one}" for one in failures) if failures else "Everything holds.")
     return "\n".join(lines) + "\n"
+
+
+def _cell(drift: Drift, moved: Moved) -> str:
+    """The drift, and in clear cases whether it was foretold."""
+    mark = "" if not drift.is_clear(moved) else ", foretold" if drift.agrees(moved) else ", **not foretold**"
+    return f"{moved.drift:+.3f}{mark}"
 
 
 def main() -> int:

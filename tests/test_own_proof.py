@@ -24,7 +24,7 @@ def own_proof() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["dot_and_newline", "wrong_column", "first_of_batch"])
+@pytest.mark.parametrize("name", ["dot_and_newline", "wrong_column", "against_the_batch"])
 def test_a_flawed_set_is_stopped_with_the_repair_advised_and_the_repaired_one_passes(
     name: str, own_proof: ModuleType
 ) -> None:
@@ -61,7 +61,8 @@ def made_up(own_proof: ModuleType, **changes: float) -> object:
     """A proof in which everything holds, but for a gain."""
     names = [flaw.name for flaw in own_proof.flaws()]
     right = {flaw.name: own_proof.Refusal(True, (flaw.check,), flaw.advice) for flaw in own_proof.flaws()}
-    drift = own_proof.Drift("length", 0.5, 2.0, 0.1)
+    moved = own_proof.Moved(2.0, 0.1)
+    drift = own_proof.Drift("length", 0.5, moved, own_proof.Moved(-2.0, 0.1))
     healthy = own_proof.Trained(0.1, 0.5, 40, "done", (drift,))
     gains = {"flawed": 0.0, "repaired": 0.4} | changes
     runs = {
@@ -77,7 +78,9 @@ def made_up(own_proof: ModuleType, **changes: float) -> object:
 
 def test_a_proof_that_holds_says_so_and_one_that_does_not_says_where(own_proof: ModuleType) -> None:
     assert "Everything holds." in own_proof.document(made_up(own_proof))
-    assert "**10 of 10**" in own_proof.document(made_up(own_proof))
+    assert "the sign agrees in **10 of 10** clear cases" in own_proof.document(made_up(own_proof))
+    assert "Last quarter of the run: in **0 of 10**" in own_proof.document(made_up(own_proof))
+    assert "+2.000, foretold | -2.000, **not foretold** |" in own_proof.document(made_up(own_proof))
     weak = own_proof.document(made_up(own_proof, repaired=0.3))
     assert "- the repaired set sign reaches 0.75 of the healthy gain" in weak
     strong = own_proof.document(made_up(own_proof, flawed=0.3))
