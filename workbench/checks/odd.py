@@ -8,8 +8,12 @@ gives every one of them a finite number (or None, where it abstains).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from workbench.answer_form import Slot, places
+
+_FORMULA = re.compile(r"(?=.*[-+*/])[\d\s.()+*/-]*\d[\d\s.()+*/-]*")
 _NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?")
 
 
@@ -65,6 +69,7 @@ def odd_completions(examples: list[str]) -> list[Odd]:
         found.append(Odd(text[: max(1, len(text) - 3)], "a completion cut just before its end"))
         found.append(Odd(text.replace("\n", "\r\n"), "a completion with Windows line ends"))
         found += _other_json(text)
+        found += _towers(text)
         numbers = list(_NUMBER.finditer(text))
         if numbers:
             last = numbers[-1]
@@ -95,9 +100,29 @@ def _other_json(text: str) -> list[Odd]:
     ]
 
 
+def formulas(text: str) -> Iterator[Slot]:
+    """The places in a text where a formula of numbers stands: digits, brackets and at least one operator."""
+    yield from (
+        place for place in places(text) if len(place.answer) < 200 and _FORMULA.fullmatch(place.answer)
+    )
+
+
+def _towers(text: str) -> list[Odd]:
+    """The text with the numbers of its formula as powers of each other: whoever evaluates that never comes back."""
+    found = []
+    for place in formulas(text):
+        numbers = re.findall(r"\d+", place.answer)
+        if len(numbers) > 2:
+            for order in (numbers, numbers[::-1]):
+                found.append(
+                    Odd(place.write("**".join(order)), "a tower of powers as the answer", usual=False)
+                )
+    return found
+
+
 def repeated(text: str, times: int = 32) -> Odd:
     """A completion written again and again, as a policy does that found out what pays."""
     return Odd("\n".join([text] * times), f"a completion written {times} times over", usual=False)
 
 
-__all__ = ["PLAIN", "Odd", "odd_completions", "repeated"]
+__all__ = ["PLAIN", "Odd", "formulas", "odd_completions", "repeated"]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from workbench.answer_form import places
 from workbench.checks.code.lead import Lead, Spot
 from workbench.checks.code.reading import Code
 from workbench.checks.finding import Cost, Finding, Severity
+from workbench.checks.odd import formulas
 from workbench.checks.subject import RewardSubject
 
 IN_PLACE = frozenset(
@@ -23,7 +22,6 @@ PROCESSES = frozenset(
 )  # fmt: skip
 MARK = "workbench_probe_of_text"
 PROBE = "workbench.checks.robustness.auditing:executed"
-_FORMULA = re.compile(r"(?=.*[-+*/])[\d\s.()+*/-]*\d[\d\s.()+*/-]*")
 
 
 class RunsText(Lead):
@@ -129,5 +127,4 @@ def _texts(subject: RewardSubject, row: int) -> list[str]:
 
 def _formulas(text: str) -> list[str]:
     """The text with our name as an attribute of a formula in it: what looks at the numbers alone lets it pass."""
-    found = (place for place in places(text) if len(place.answer) < 200 and _FORMULA.fullmatch(place.answer))
-    return list(dict.fromkeys(place.write(f"({place.answer.strip()}).{MARK}") for place in found))
+    return list(dict.fromkeys(place.write(f"({place.answer.strip()}).{MARK}") for place in formulas(text)))

@@ -1,3 +1,5 @@
+import pytest
+
 HANGS = """
 import time
 def reward(completions, **kwargs):
@@ -26,3 +28,27 @@ def test_hang_on_an_odd_completion_is_found(check):
 
 def test_reward_that_returns_is_left_alone(check, healthy):
     assert check(healthy, "RW111") == []
+
+
+FORMULA = """
+import re
+def reward(completions, **kwargs):
+    said = [c[-1]["content"].partition(">")[2].partition("<")[0] for c in completions]
+    return [float(bool(re.fullmatch("[0-9+*() -]+", s)) and READ == 98) for s in said]
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "found"),
+    [("eval(s)", True), ("sum(int(n) for n in s.split('+') if n.strip().isdigit())", False)],
+)
+def test_formula_whose_numbers_are_piled_up_to_powers_never_comes_back_from_eval(check, read, found):
+    rows = [
+        {
+            "prompt": [{"role": "user", "content": "Make 98 of 44, 19 and 35."}],
+            "completion": [{"role": "assistant", "content": f"<answer>{said}</answer>"}],
+        }
+        for said in ("44 + 19 + 35", "19 + 35")
+    ]
+    findings = check(FORMULA.replace("READ", read), "RW111", rows=rows, declare="timeout_s = 0.5")
+    assert ["a tower of powers" in f.message for f in findings] == [True] * found
