@@ -144,6 +144,20 @@ def reward(prompts, completions, answer, **kwargs):
     assert "does not look at 'answer'" in finding.message
 
 
+def test_a_column_that_is_compared_instead_and_agrees_in_some_row_is_named(check):
+    made = [
+        {**row, "other": row["answer"] if not place else str(900 + place)} for place, row in enumerate(rows())
+    ]
+    source = (
+        reward("s == a")
+        .replace("answer, **kwargs", "other, **kwargs")
+        .replace("zip(completions, answer)", "zip(completions, other)")
+    )
+    [finding] = check(source, "RW401", rows=made, declare=DECLARED)
+    assert finding.message.endswith("earns 0; the value of 'other' is paid.")
+    assert finding.advice == "Compare with 'answer', not with 'other'."
+
+
 def test_the_column_that_is_compared_instead_is_named(check):
     made = [{**row, "number": str(100 + place)} for place, row in enumerate(rows())]
     source = (
