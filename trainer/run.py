@@ -321,8 +321,12 @@ def _note_failure(run: RunDir, index: int, error: BaseException) -> None:
 
 
 def resume_line(run: RunDir) -> str:
-    """The command that goes on with a run."""
-    return f"reward-workbench train {read_facts(run).target} --run {run.path} --resume"
+    """The command that goes on with a run; with several processes the launcher's own options stand before it."""
+    facts = read_facts(run)
+    words = f"train {facts.target} --run {run.path} --resume"
+    if facts.processes > 1:
+        return f"accelerate launch ... --num_processes {facts.processes} -m trainer {words}"
+    return f"reward-workbench {words}"
 
 
 def _tiny(model: Path) -> bool:

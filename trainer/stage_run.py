@@ -155,7 +155,7 @@ class StageRun:
             raise ShortfallError(f"stopped at step {self._step(trainer) + 1}: {error}") from error
         except RuntimeError as error:
             if self.ranks.count > 1 and _lost_another(error):
-                raise self._another_ended(trainer, error) from error
+                raise self._another_ended(trainer) from error
             raise
         finally:
             self.journal.end()
@@ -246,11 +246,10 @@ class StageRun:
         gc.collect()
         return ShortfallError(f"out of memory at step {step}: {diagnosis.seen}; {diagnosis.advice}")
 
-    def _another_ended(self, trainer: Any, error: BaseException) -> ShortfallError:
+    def _another_ended(self, trainer: Any) -> ShortfallError:
         step = self._step(trainer) + 1
-        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
         return ShortfallError(
-            f"stopped at step {step}: another process of this run has ended ({first}); what it said stands above"
+            f"stopped at step {step}: another process of this run has ended; it said why, or was killed from outside"
         )
 
 

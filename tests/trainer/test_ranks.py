@@ -26,7 +26,7 @@ from trainer.__main__ import main
 from trainer.gathering import join_batches, join_results
 from trainer.job import Request
 from trainer.ranks import ALONE, Ranks, Together, sharded
-from trainer.run import train
+from trainer.run import resume_line, train
 from trainer.rundir import RunDir
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -186,6 +186,7 @@ def test_two_processes_learn_what_one_does(both: Both) -> None:
 def test_a_run_of_two_processes_is_resumed_by_two(both: Both) -> None:
     run = both.together
     assert json.loads((run.path / "run.json").read_text())["processes"] == 2
+    assert "--num_processes 2 -m trainer train " in resume_line(run)
     before = run.stages()[1]
     run.update_stage(1, status="running")
     try:
