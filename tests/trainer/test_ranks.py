@@ -116,7 +116,6 @@ def frames(run: RunDir) -> list[pd.DataFrame]:
     return [pd.read_parquet(file) for file in sorted(run.completions.glob("step_*.parquet"))]
 
 
-@pytest.mark.guide("G21")
 def test_two_processes_record_what_one_does(both: Both) -> None:
     alone, together = frames(both.alone), frames(both.together)
     assert len(alone) == len(together) == 6
