@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -78,6 +79,23 @@ def test_sixty_edits_leave_memory_flat_and_no_process(real: tuple[Bench, Runner]
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="no /proc")
 def test_a_thousand_edits_leave_memory_flat_and_no_process(real: tuple[Bench, Runner]) -> None:
     go_on_editing(real, 1000)
+
+
+def test_a_worker_that_is_killed_loses_nothing_that_was_typed(real: tuple[Bench, Runner]) -> None:
+    bench, _ = real
+    desk = bench.desk("desk0000")
+    wait_for(lambda: desk.status == "scored", 30)
+    idle = offspring(os.getpid())
+    typed = SOURCE.replace("    scores = []\n", "    while True:\n        pass\n", 1)
+    desk.edit("rewards.py", typed)
+    wait_for(lambda: bool(offspring(os.getpid()) - idle), 20)
+    for pid in offspring(os.getpid()) - idle:
+        os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: desk.status != "running", 30)
+    draft = desk.shelf.drafts.read(desk.shelf.project.path("rewards.py"))
+    assert draft is not None
+    assert (desk.sheets["rewards.py"].text, draft.text) == (typed, typed)
+    edited(desk, 1)
 
 
 def test_two_tabs_see_their_own_text_and_uploads_only(bench: Bench) -> None:
