@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
-ZOOS = ("zoo_more", "zoo_fresh", "zoo_held_out", "zoo_second", "zoo_third")
+ZOOS = ("zoo_more", "zoo_fresh", "zoo_held_out", "zoo_second", "zoo_third", "zoo_fourth")
 # What a reward that raises may raise: SystemExit where it runs a program in its own process.
 RAISED = (IndexError, ValueError, AttributeError, ZeroDivisionError, TypeError, SystemExit)
 ENTRIES: list[dict[str, Any]] = [
@@ -68,16 +68,15 @@ def labelled(entry: dict[str, Any]) -> list[dict[str, Any]]:
 def test_sound_entry_ranks_its_samples_within_its_range(entry):
     rows = labelled(entry)
     members = [scores(function, entry, rows) for function in load(entry)]
-    totals = [
-        sum((value or 0.0) * weight for value, weight in zip(values, entry["weights"], strict=True))
-        for values in zip(*members, strict=True)
+    judged = [  # rows on which every member abstains have no score
+        (row, sum((value or 0.0) * weight for value, weight in zip(values, entry["weights"], strict=True)))
+        for row, *values in zip(rows, *members, strict=True)
+        if any(value is not None for value in values)
     ]
     low, high = entry["declares"]["range"]
-    assert all(low - 1e-9 <= total <= high + 1e-9 for total in totals)
-    for place in range(len(tasks(entry))):
-        here = [
-            (row["label"], total) for row, total in zip(rows, totals, strict=True) if row["task_row"] == place
-        ]
+    assert all(low - 1e-9 <= total <= high + 1e-9 for _, total in judged)
+    for place in {row["task_row"] for row, _ in judged}:
+        here = [(row["label"], total) for row, total in judged if row["task_row"] == place]
         right = [total for label, total in here if label == "right"]
         assert min(right) > max(total for label, total in here if label in ("wrong", "hack"))
 
