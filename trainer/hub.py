@@ -25,22 +25,31 @@ def check_name(name: str) -> None:
 def push(model: Path, name: str, say: Callable[[str], None] = lambda text: None) -> str:
     """Upload a model folder, model card included, into the private repository `name`; returns its address.
 
-    The repository is made if there is none. The token is the one `hf auth login` keeps, or HF_TOKEN.
+    The repository is made if there is none; one that everybody can read gets nothing. The token is the one
+    `hf auth login` keeps, or HF_TOKEN.
 
     Raises:
-        UsageError: the name is none, or the hub refuses (no token, no right, no network).
+        UsageError: the name is none, the repository is public, or the hub refuses (no token, no right, no network).
     """
     check_name(name)
     hub = need("huggingface_hub")
-    errors = (OSError, ValueError, hub.errors.HfHubHTTPError)  # offline, no token, no right
     try:
         api = hub.HfApi()
         address = str(api.create_repo(name, repo_type="model", private=True, exist_ok=True))
+        if not api.repo_info(name, repo_type="model").private:
+            raise UsageError(
+                f"{address} is there already and public, so nothing was uploaded; make it private on the hub, or give "
+                "--push another name"
+            )
         say(f"uploading {model} to {address} ...")
         api.upload_folder(
             repo_id=name, folder_path=str(model), commit_message="Trained and merged with Reward Workbench"
         )
-    except errors as error:
+    except UsageError:
+        raise
+    except (
+        Exception
+    ) as error:  # offline, no token, no right: what the client raises depends on its HTTP library
         raise UsageError(
             f"{model} cannot be pushed to {name}: {first_line(error)}; log in with `hf auth login`"
         ) from error

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -81,6 +85,10 @@ class Api:
 
     calls: list[tuple[str, dict[str, Any]]] = []  # noqa: RUF012  (emptied by the test)
     refuses = False
+    private = True
+
+    def repo_info(self, name: str, **more: Any) -> SimpleNamespace:
+        return SimpleNamespace(private=self.private)
 
     def create_repo(self, name: str, **more: Any) -> str:
         if self.refuses:
@@ -109,6 +117,28 @@ def test_a_hub_that_refuses_is_one_sentence(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(UsageError, match="cannot be pushed to me/sums: Token is required; log in") as caught:
         push(tmp_path, "me/sums")
     assert "\n" not in str(caught.value)
+
+
+def test_nothing_is_uploaded_to_a_repository_that_is_public(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.HfApi", Api)
+    monkeypatch.setattr(Api, "private", False)
+    Api.calls.clear()
+    with pytest.raises(UsageError, match="me/sums is there already and public, so nothing was uploaded"):
+        push(tmp_path, "me/sums")
+    assert [name for name, _ in Api.calls] == ["me/sums"]
+
+
+def test_a_hub_that_cannot_be_reached_is_one_sentence(tmp_path: Path) -> None:
+    code = f"from pathlib import Path; from trainer.hub import push; push(Path({str(tmp_path)!r}), 'me/sums')"
+    offline = {**os.environ, "HF_ENDPOINT": "http://127.0.0.1:9", "HF_TOKEN": "none"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=offline, capture_output=True, text=True, check=False
+    )
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("rewards.errors.UsageError")
+    assert "cannot be pushed to me/sums" in last
 
 
 def test_nothing_is_pushed_unless_it_is_asked_for(tiny_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:

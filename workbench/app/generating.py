@@ -102,7 +102,7 @@ class Generating:
         self.error: str | None = None
 
     def start(self, desk: Desk, wanted: Wanted) -> None:
-        """Ask a model for completions; a generation under way is ended.
+        """Ask a model for completions; a generation under way is ended, and what had come of it is written.
 
         Raises:
             UsageError, SamplesError: there are no prompts, or the project's folder cannot be written.
@@ -139,10 +139,11 @@ class Generating:
             self._changed()
 
     def close(self) -> None:
-        """End the process and forget what it said."""
+        """End the process; what has come and is not written yet is written."""
         child, self._child = self._child, None
         if child is not None:
             child.close()
+            self._finish(child)
 
     @property
     def state(self) -> str:

@@ -36,6 +36,7 @@ SAFE_METHODS = frozenset({"GET", "HEAD"})
 HUB = "https://huggingface.co https://*.hf.space"
 """Who may frame a public app: a Space is shown inside the Hub's page."""
 NOBODY = "'none'"
+OWN_ROUTES = "/rw/"
 LOGIN_PATH = "/rw/login"
 MAX_LOGIN_BYTES = 4096
 
@@ -94,6 +95,9 @@ class Guard:
         if refusal is not None:
             await _answer(send, *refusal)
             return
+        if self.public:
+            await self._show(scope, receive, send)
+            return
         if scope["path"].endswith(LOGIN_PATH) and scope["method"] == "POST":
             await self._login(receive, send)
             return
@@ -104,10 +108,18 @@ class Guard:
             where = self.root_path + scope["path"] + (f"?{urlencode(rest)}" if rest else "")
             await self._admit(send, where)
             return
-        if not self.public and not self._has_cookie(headers):
+        if not self._has_cookie(headers):
             page = LOGIN_PAGE if scope["method"] == "GET" and "text/html" in headers.get("accept", "") else ""
             kind = "text/html; charset=utf-8" if page else "text/plain; charset=utf-8"
             await _answer(send, 403, page or "the token of this server is needed", kind)
+            return
+        await self._pass(scope, receive, send)
+
+    async def _show(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a visitor who may only look: nobody is admitted to more, and only our own routes are posted to."""
+        path = scope["path"].removeprefix(self.root_path)
+        if scope["method"] not in SAFE_METHODS and not path.startswith(OWN_ROUTES):
+            await _answer(send, 403, "this server only shows")
             return
         await self._pass(scope, receive, send)
 

@@ -67,6 +67,17 @@ def test_a_stop_ends_the_process_and_keeps_what_came(
     assert len((project / told["file"]).read_text().splitlines()) == 1
 
 
+def test_what_had_come_is_written_when_another_generation_is_started(
+    client: TestClient, desk: Desk, endpoint: Endpoint, project: Path, wait_for: Wait
+) -> None:
+    endpoint.gate.clear()
+    generate(client, url=endpoint.url, each=4)
+    wait_for(lambda: desk.generating.to_json()["done"] == 1, 30)
+    generate(client, url=endpoint.url, each=1)
+    assert len((project / "generated-m-1.jsonl").read_text().splitlines()) == 1
+    assert desk.generating.to_json()["file"] is None
+
+
 def test_an_endpoint_that_refuses_is_one_sentence_and_no_file(
     client: TestClient, desk: Desk, endpoint: Endpoint, project: Path, wait_for: Wait
 ) -> None:

@@ -17,6 +17,9 @@ from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from tests.workbench.app.conftest import FakeEngine
@@ -67,6 +70,34 @@ def test_everybody_may_look_under_the_names_that_are_allowed() -> None:
     )
     assert "frame-ancestors https://huggingface.co" in policy("n", framed=True)
     assert "frame-ancestors 'none'" in policy("n")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/?token=", 200),
+        ("POST", "/gradio_api/upload", 403),
+        ("POST", "/login", 403),
+        ("POST", "/rw/login", 200),
+        ("POST", "/rw/weigh", 200),
+    ],
+)
+def test_nobody_is_admitted_to_more_than_looking_and_no_file_is_taken(
+    method: str, path: str, status: int
+) -> None:
+    guard = Guard(
+        Starlette(routes=[Route("/{rest:path}", _passed, methods=["GET", "POST"])]),
+        secret="",
+        session="of another server too",
+        public=True,
+    )
+    answer = TestClient(guard, base_url="http://localhost", follow_redirects=False).request(method, path)
+    assert answer.status_code == status
+    assert "set-cookie" not in answer.headers
+
+
+async def _passed(request: Request) -> Response:
+    return Response("passed on")
 
 
 def test_what_the_checks_found_of_these_files_is_shown_again_and_of_others_not(
