@@ -480,6 +480,12 @@ def _align_saves(trl: dict[str, Any], window: int, notes: list[str]) -> None:
             f"which is {window} steps"
         )
     trl["save_steps"] = aligned
+    if trl.get("save_total_limit") == 1:
+        trl["save_total_limit"] = 2
+        notes.append(
+            "save_total_limit=1 became 2: the last checkpoint goes before the next one is known to be whole; a kill "
+            "in between would leave none"
+        )
 
 
 def check_with_trl(settings: Settings) -> Settings:

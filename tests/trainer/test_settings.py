@@ -190,6 +190,13 @@ def test_checkpoints_are_moved_to_the_end_of_a_generation_window() -> None:
     assert any("save_steps=7 became 8" in note for note in found.notes)
 
 
+def test_two_checkpoints_are_kept_where_one_was_asked_for() -> None:
+    found = settings("save_total_limit=1")
+    assert found.trl["save_total_limit"] == 2
+    assert any("save_total_limit=1 became 2" in note for note in found.notes)
+    assert settings("save_total_limit=3").trl["save_total_limit"] == 3
+
+
 @pytest.mark.guide("G11")
 def test_lora_follows_preset_manifest_and_command_line() -> None:
     assert settings(preset="small-gpu").lora == settings("lora=true", preset="small-gpu").lora

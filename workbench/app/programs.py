@@ -39,14 +39,16 @@ class Program:
 
     @property
     def failed(self) -> bool:
-        """Whether it ended and is known to have failed."""
-        return not self.running and (self.code not in (0, None) or "error: " in self.said)
+        """Whether it ended and failed: by its code, where that is not known by a line that tells an error."""
+        if self.running or self.code is not None:
+            return not self.running and self.code != 0
+        return any(line.startswith("error: ") for line in self.said.splitlines())
 
     @property
     def interrupted(self) -> bool:
         """Whether it ended because it was asked to; one that was not ready yet says nothing of it."""
         last = self.said.rstrip().rpartition("\n")[2]
-        told = last in ("interrupted", "KeyboardInterrupt")
+        told = self.code != 0 and last in ("interrupted", "KeyboardInterrupt")
         return not self.running and (told or self.code in (-signal.SIGINT, 128 + signal.SIGINT))
 
 

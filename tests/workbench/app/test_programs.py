@@ -7,7 +7,7 @@ import pytest
 
 from rewards.errors import UsageError
 from workbench.app import programs as module
-from workbench.app.programs import Programs
+from workbench.app.programs import Program, Programs
 
 Wait = Callable[..., None]
 SLEEP = ["-n", "1", "-r", "1", "print('begun', flush=True); import time; time.sleep(60)"]
@@ -27,8 +27,26 @@ def test_a_program_says_what_it_prints_and_how_it_ended(programs: Programs, wait
     programs.start("short", ["-n", "1", "-r", "1", "print('error: no')"])
     wait_for(lambda: not programs.look("short").running)
     found = programs.look("short")
-    assert (found.code, found.failed, found.interrupted) == (0, True, False)
+    assert (found.code, found.failed, found.interrupted) == (0, False, False)  # a model may say such a thing
     assert "error: no" in found.said
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "failed", "interrupted"),
+    [
+        (0, "> what ends a program?\nerror: a bug\ninterrupted", False, False),
+        (1, "", True, False),
+        (130, "interrupted", True, True),
+        (None, "torch is loading\nerror: no such run", True, False),
+        (None, "the model wrote 'error: none' here", False, False),
+        (None, "interrupted", False, True),
+    ],
+)
+def test_how_a_program_ended_is_told_by_its_code_and_by_its_words_only_where_that_is_unknown(
+    code: int | None, said: str, failed: bool, interrupted: bool
+) -> None:
+    found = Program("run", False, code, said)
+    assert (found.failed, found.interrupted) == (failed, interrupted)
 
 
 def test_another_server_finds_it_and_can_stop_it(programs: Programs, tmp_path: Path, wait_for: Wait) -> None:
