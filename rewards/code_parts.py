@@ -46,9 +46,10 @@ def code_parts(function: str, root: Path) -> dict[str, str]:
         done[path] = names
         try:
             part = code_slice(ast.parse(path.read_bytes()), names)
+            text = part.text()
         except (OSError, SyntaxError, ValueError, RecursionError):
             return {}
-        found[str(path)] = digest(part.text())
+        found[str(path)] = digest(text)
         inside = [
             what
             for statement in part.statements

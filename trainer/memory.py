@@ -167,12 +167,11 @@ def estimate_memory(
         "libraries": LIBRARIES,
     }
     cache = 2 * facts.layers * facts.kv_heads * facts.head_size * sizes.rows * length * compute
-    if cache > parts["activations of a step"] + parts["logits"]:
+    if not trl.get("use_vllm") and cache > parts["activations of a step"] + parts["logits"]:
         parts = {**parts, "activations of a step": 0, "logits": 0, "cache of generation": cache}
     if trl.get("beta") and settings.lora is None:
         parts["reference model"] = facts.parameters * width
     if trl.get("use_vllm") and trl.get("vllm_mode", "colocate") == "colocate" and available:
-        parts.pop("cache of generation", None)
         share = float(trl.get("vllm_gpu_memory_utilization") or 0.3)
         parts["vLLM, its share of the GPU"] = int(share * available)
     return Memory({name: size for name, size in parts.items() if size}, available)

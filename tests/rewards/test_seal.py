@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from rewards.code_parts import code_parts
 from rewards.errors import SealError, UsageError
 from rewards.rewardset import RewardSet, SetDescription
 from rewards.seal import (
@@ -307,3 +308,11 @@ def test_of_a_changed_file_only_the_rewards_that_use_the_change_are_named(tmp_pa
         "def one():\n    return 1.0\n\ndef two():\n    return 2.0\n\nTHREE = 3.0\n"
     )
     assert [sentence.partition(":")[0] for sentence in told()] == ["reward 'a'", "reward 'b'"]
+
+
+def test_code_that_is_nested_too_deeply_to_be_read_has_no_parts(tmp_path: Path) -> None:
+    pays = "def pays(completions, **kwargs):\n    return [MANY for _ in completions]\n"
+    code = f"MANY = {' + '.join(['1'] * 1500)}\n\n{pays}"
+    compile(code, "deep.py", "exec")  # Python itself takes it
+    (tmp_path / "deep.py").write_text(code)
+    assert code_parts("deep.py::pays", tmp_path) == {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from rewards.manifest import TrainSettings
@@ -107,3 +108,20 @@ def test_vllm_takes_its_share_of_the_gpu_and_four_bits_an_eighth_of_float32() ->
         QWEN_1_5B, small, batching(small.trl), prompt_tokens=256, dtype="bfloat16", available=None
     )
     assert quantised.parts["weights"] == int(1_543_714_304 * 0.55)
+
+
+def test_with_vllm_the_step_still_takes_its_activations_and_logits() -> None:
+    wanted = settings("num_generations=8", "max_completion_length=14")
+    trl = {**wanted.trl, "use_vllm": True, "vllm_gpu_memory_utilization": 0.5}
+    sizes = replace(
+        batching(wanted.trl), rows=100_000
+    )  # so many that a cache of ours would be the larger part
+    own, by_vllm = (
+        estimate_memory(SMOLLM2, one, sizes, prompt_tokens=64, dtype="float32", available=8_000_000_000).parts
+        for one in (wanted, wanted.model_copy(update={"trl": trl}))
+    )
+    assert "cache of generation" in own
+    assert "cache of generation" not in by_vllm
+    assert by_vllm["logits"] > 0
+    assert by_vllm["activations of a step"] > 0
+    assert by_vllm["vLLM, its share of the GPU"] == 4_000_000_000
