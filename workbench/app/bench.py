@@ -92,7 +92,7 @@ class Bench:
     def _crowded(self) -> Desk | None:
         if len(self._desks) < MAX_DESKS:
             return None
-        oldest = min(self._desks.values(), key=lambda desk: desk.touched)
+        oldest = min(self._desks.values(), key=lambda desk: (desk.is_busy, desk.touched))
         return self._desks.pop(oldest.key)
 
     def close(self) -> None:

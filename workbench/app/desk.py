@@ -540,6 +540,11 @@ class Desk(Watched):
         """Remove what `mirrored` laid out."""
         shutil.rmtree(self.shelf.scratch / f"{self.key}-{name}", ignore_errors=True)
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether checks or a generation are under way, which its end would cut short."""
+        return "running" in (self.checking.state, self.generating.state)
+
     def close(self) -> None:
         """End the desk's thread and processes; drafts stay."""
         with self.lock:

@@ -210,6 +210,16 @@ def test_only_so_many_desks_are_kept(bench: Bench) -> None:
     assert bench.desk("desk0000") is not first
 
 
+def test_a_desk_that_is_at_work_is_the_last_to_go(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = bench.desk("desk0000"), bench.desk("desk0001")
+    monkeypatch.setattr(
+        type(first.checking), "state", property(lambda it: "running" if it is first.checking else "none")
+    )
+    for number in range(2, MAX_DESKS + 1):
+        bench.desk(f"desk{number:04}")
+    assert (first.closed, second.closed) == (False, True)
+
+
 def test_a_desk_has_a_proper_name(bench: Bench) -> None:
     for name in ("", "short", "../../etc", "x" * 99):
         with pytest.raises(UsageError, match="not the name of a desk"):
