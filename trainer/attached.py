@@ -316,7 +316,7 @@ class _Parts:
         self.journal = _OwnJournal(
             run,
             total=total,
-            window=_window(args),
+            window=_window(args, ranks.count),
             names=scoring.names,
             extra=scoring.drain,
             flush=self.recorder.flush,
@@ -341,7 +341,7 @@ def _ids(value: Any) -> list[int]:
     return value if isinstance(value, list) else [value]
 
 
-def _window(args: Any) -> int:
+def _window(args: Any, processes: int) -> int:
     names = (
         "per_device_train_batch_size",
         "gradient_accumulation_steps",
@@ -349,4 +349,4 @@ def _window(args: Any) -> int:
         "steps_per_generation",
         "num_iterations",
     )
-    return batching({name: getattr(args, name, None) for name in names}).window
+    return batching({name: getattr(args, name, None) for name in names}, processes).window

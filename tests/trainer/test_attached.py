@@ -6,6 +6,7 @@ import json
 import shutil
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -13,7 +14,7 @@ import pytest
 
 from rewards.errors import ShortfallError, UsageError
 from trainer import attach
-from trainer.attached import Attached
+from trainer.attached import Attached, _window
 from trainer.bare import is_bare, read_bare
 from trainer.rundir import RunDir
 from trainer.watch import look, watch
@@ -188,3 +189,16 @@ def test_a_folder_without_a_set_is_compared_by_the_one_that_is_named(out: Path, 
     shutil.copytree(out / "checkpoint-4", tmp_path / "out" / "checkpoint-4")
     with pytest.raises(UsageError, match="give the set that is to score: --target TARGET"):
         compare_run(tmp_path / "out")
+
+
+def test_a_group_may_lie_on_several_processes() -> None:
+    sizes = SimpleNamespace(
+        per_device_train_batch_size=2,
+        gradient_accumulation_steps=3,
+        num_generations=8,
+        steps_per_generation=1,
+        num_iterations=2,
+    )
+    assert _window(sizes, 4) == 2
+    with pytest.raises(UsageError, match="8"):
+        _window(sizes, 1)
