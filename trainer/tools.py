@@ -142,9 +142,24 @@ def require_tools(own: Own, tokenizer: Any, model: str) -> None:
 def plain_environments(environments: Sequence[Any]) -> list[SimpleNamespace]:
     """The environments as rewards get them: their attributes that are numbers, texts, lists and tables of them."""
     return [
-        SimpleNamespace(**{name: value for name, value in vars(one).items() if _is_plain(value)})
+        SimpleNamespace(**{name: value for name, value in _attributes(one).items() if _stays_plain(value)})
         for one in environments
     ]
+
+
+def _attributes(one: Any) -> dict[str, Any]:
+    """What an object holds, in slots too."""
+    slots = [getattr(kind, "__slots__", ()) for kind in type(one).__mro__]
+    names = [name for given in slots for name in ([given] if isinstance(given, str) else given)]
+    held = {name: getattr(one, name) for name in names if name != "__dict__" and hasattr(one, name)}
+    return {**held, **getattr(one, "__dict__", {})}
+
+
+def _stays_plain(value: Any) -> bool:
+    try:
+        return _is_plain(value)
+    except RecursionError:  # it holds itself
+        return False
 
 
 def _is_plain(value: Any) -> bool:

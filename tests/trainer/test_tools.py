@@ -15,6 +15,7 @@ from tests.trainer.conftest import make_project
 from trainer.job import Request
 from trainer.run import train
 from trainer.rundir import RunDir
+from trainer.tools import plain_environments
 
 TOOLS = '''
 import os
@@ -161,6 +162,22 @@ def test_an_environment_is_played_and_a_reward_reads_it(
     frame = pd.read_parquet(run.completions / "step_00001.parquet")
     assert frame["won"].tolist() == [1.0, 0.0] * 4
     assert "guesses" in str(frame["environments"][0])
+
+
+def test_of_an_environment_the_plain_attributes_are_given_whatever_holds_them() -> None:
+    class Slotted:
+        __slots__ = ("board", "unset")
+
+    class Inherits(Slotted):
+        def __init__(self) -> None:
+            self.board, self.moves, self.lock = [[1, None]], {"a": (2.5, True)}, object()
+            self.itself: list[Any] = []
+            self.itself.append(self.itself)
+
+    slotted = Slotted()
+    slotted.board = [3]
+    found = [vars(one) for one in plain_environments([Inherits(), slotted])]
+    assert found == [{"board": [[1, None]], "moves": {"a": (2.5, True)}}, {"board": [3]}]
 
 
 def test_a_run_with_tools_is_resumed_only_with_the_same(
