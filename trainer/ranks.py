@@ -127,7 +127,7 @@ def speaks() -> bool:
 
 def rank_name() -> str:
     """`process 3: ` before what another process than rank 0 has to say of itself; "" for rank 0."""
-    rank = os.environ.get("RANK", "0")
+    rank = os.environ.get("RANK", "0") if launched() > 1 else "0"
     return f"process {rank}: " if rank not in ("", "0") else ""
 
 

@@ -25,7 +25,7 @@ from tests.trainer.test_resume import steady
 from trainer.__main__ import main
 from trainer.gathering import join_batches, join_results
 from trainer.job import Request
-from trainer.ranks import ALONE, Ranks, Together, sharded
+from trainer.ranks import ALONE, Ranks, Together, rank_name, sharded, speaks
 from trainer.run import resume_line, train
 from trainer.rundir import RunDir
 
@@ -274,3 +274,14 @@ def test_a_process_alone_decides_for_itself(monkeypatch: pytest.MonkeyPatch) -> 
     assert not sharded()
     monkeypatch.setenv("ACCELERATE_DEEPSPEED_ZERO_STAGE", "3")
     assert sharded()
+
+
+@pytest.mark.parametrize(
+    ("rank", "size", "name"), [("1", "2", "process 1: "), ("0", "2", ""), ("1", "", ""), ("1", "1", "")]
+)
+def test_a_process_that_is_alone_speaks_whatever_rank_its_surroundings_give_it(
+    rank: str, size: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANK", rank)
+    monkeypatch.setenv("WORLD_SIZE", size)
+    assert (rank_name(), speaks()) == (name, not name)
