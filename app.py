@@ -24,22 +24,23 @@ def main() -> int:
     from workbench.app.serving import serve_target
     from workbench.project import create_from_template
 
-    folder = Path(tempfile.mkdtemp(prefix="reward-workbench-space-")) / "example-project"
-    try:
-        create_from_template(folder)
-        serve_target(
-            str(folder),
-            samples=[],
-            host="0.0.0.0",  # it only shows
-            port=int(os.environ.get("PORT", "7860")),
-            allow_hosts=[name for name in [os.environ.get("SPACE_HOST", "")] if name],
-            root_path="",
-            say=_say,
-            read_only=True,
-        )
-    except RewardWorkbenchError as error:
-        _say(f"error: {error}")
-        return error.exit_code
+    with tempfile.TemporaryDirectory(prefix="reward-workbench-space-") as place:
+        folder = Path(place) / "example-project"
+        try:
+            create_from_template(folder)
+            serve_target(
+                str(folder),
+                samples=[],
+                host="0.0.0.0",  # it only shows
+                port=int(os.environ.get("PORT", "7860")),
+                allow_hosts=[name for name in [os.environ.get("SPACE_HOST", "")] if name],
+                root_path="",
+                say=_say,
+                read_only=True,
+            )
+        except RewardWorkbenchError as error:
+            _say(f"error: {error}")
+            return error.exit_code
     return 0
 
 

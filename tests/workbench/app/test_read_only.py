@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 import urllib.error
@@ -126,6 +127,7 @@ def test_the_space_starts_answers_under_its_name_and_refuses_an_edit(
         "XDG_STATE_HOME": str(tmp_path),
     }
     said = tmp_path / "said"
+    before = set(Path(tempfile.gettempdir()).glob("reward-workbench-space-*"))
     with said.open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, str(repository / "app.py")], stderr=log, env=environment, cwd=tmp_path
@@ -148,6 +150,7 @@ def test_the_space_starts_answers_under_its_name_and_refuses_an_edit(
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(30)
+    assert set(Path(tempfile.gettempdir()).glob("reward-workbench-space-*")) <= before
 
 
 def test_a_space_installs_what_the_package_needs(repository: Path) -> None:
