@@ -73,7 +73,10 @@ class Bench:
             found = self._desks.get(key)
             if found is None:
                 spare = self._crowded()
-                shelf = tour_shelf(key, self._scratch) if is_tour(key) else self.shelf
+                toured = (
+                    is_tour(key) and not self.read_only
+                )  # visitors have nothing to repair, and no copy is made
+                shelf = tour_shelf(key, self._scratch) if toured else self.shelf
                 found = self._desks[key] = Desk(key, shelf, self._engine(), self._engine())
             else:
                 spare = None

@@ -10,6 +10,7 @@ import importlib.util
 import json
 import os
 import re
+import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -125,7 +126,9 @@ class Generating:
                 "each": wanted.each,
                 "temperature": wanted.temperature,
                 "max_tokens": wanted.max_tokens,
-                "seed": self.number,
+                "seed": secrets.randbelow(
+                    2**31
+                ),  # a server started anew must not give the same answers again
             }
             self._child = Child(ENDPOINT if wanted.url else LOCAL, task, self._moved, gather="answer")
         self._moved()  # it may have ended by now

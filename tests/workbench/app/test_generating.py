@@ -78,6 +78,26 @@ def test_what_had_come_is_written_when_another_generation_is_started(
     assert desk.generating.to_json()["file"] is None
 
 
+def test_two_generations_draw_from_other_random_numbers(
+    client: TestClient, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks: list[dict[str, Any]] = []
+
+    class Asked:
+        state, said, gathered = "done", {}, ()
+
+        def __init__(self, module: str, task: dict[str, Any], *_: Any, **__: Any) -> None:
+            tasks.append(task)
+
+        def close(self) -> None: ...
+
+    monkeypatch.setattr("workbench.app.generating.Child", Asked)
+    for _ in range(2):
+        desk.generating.number = 0  # as after a restart
+        generate(client, url="http://localhost:1/v1")
+    assert tasks[0]["seed"] != tasks[1]["seed"]
+
+
 def test_an_endpoint_that_refuses_is_one_sentence_and_no_file(
     client: TestClient, desk: Desk, endpoint: Endpoint, project: Path, wait_for: Wait
 ) -> None:

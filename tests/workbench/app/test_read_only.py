@@ -59,6 +59,11 @@ def test_scores_are_shown_and_the_page_says_that_it_only_shows(exhibit: TestClie
     assert exhibit.post("/rw/weigh", json={"desk": "desk0000"}).status_code == 200
 
 
+def test_no_visitor_makes_a_copy_of_the_tours_project(exhibit: TestClient, project: Path) -> None:
+    found = exhibit.get("/rw/text", params={"desk": "tour" + "a1b2c3d4e5f6a7b8"}).json()
+    assert found["text"] == (project / "rewards.py").read_text()
+
+
 def test_everybody_may_look_under_the_names_that_are_allowed() -> None:
     async def nothing(*_: object) -> None: ...
 
