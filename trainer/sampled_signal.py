@@ -163,6 +163,7 @@ def success(job: Job, scored: ScoredBatch) -> dict[str, float]:
     """The share of each prompt's samples that the rewards for correctness (else all of them) pay at least halfway.
 
     Halfway between the ends of the declared ranges, or between the lowest and highest value seen where there is none.
+    Samples that none of them could score do not count; a prompt with no others is left out.
     """
     entries = [job.description.reward(name).entry for name in scored.names]
     chosen = [at for at, entry in enumerate(entries) if entry.kind == "correctness"] or list(
@@ -179,8 +180,9 @@ def success(job: Job, scored: ScoredBatch) -> dict[str, float]:
         possible += ~np.isnan(share)
     passed = np.where(possible > 0, reached / np.maximum(possible, 1), np.nan) >= 0.5
     by_prompt: dict[str, list[bool]] = {}
-    for prompt, one in zip(scored.prompts, passed, strict=True):
-        by_prompt.setdefault(prompt_key(prompt), []).append(bool(one))
+    for prompt, one, scorers in zip(scored.prompts, passed, possible, strict=True):
+        if scorers:
+            by_prompt.setdefault(prompt_key(prompt), []).append(bool(one))
     return {key: sum(values) / len(values) for key, values in by_prompt.items()}
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from rewards.errors import UsageError
+from tests.trainer.batches import scored
 from trainer.job import Request
 from trainer.preflight import Preflight, preflight
-from trainer.sampled_signal import dead_probability, parse_bounds, read_groups
+from trainer.sampled_signal import dead_probability, parse_bounds, prompt_key, read_groups, success
 
 
 def examine(project: Path, *sets: str, samples: tuple[Path, ...] = ()) -> Preflight:
@@ -186,3 +189,10 @@ def test_bounds_that_are_none_are_one_sentence(text: str) -> None:
     with pytest.raises(UsageError, match="must be two shares LO,HI from 0 to 1"):
         parse_bounds(text)
     assert parse_bounds("0.1, 0.9") == (0.1, 0.9)
+
+
+def test_samples_that_could_not_be_scored_do_not_make_a_prompt_too_hard() -> None:
+    entry = SimpleNamespace(kind="correctness", range=(0.0, 1.0))
+    job: Any = SimpleNamespace(description=SimpleNamespace(reward=lambda name: SimpleNamespace(entry=entry)))
+    batch = replace(scored([[1.0], [None], [0.0], [1.0], [None]]), prompts=["a", "a", "b", "b", "c"])
+    assert success(job, batch) == {prompt_key("a"): 1.0, prompt_key("b"): 0.5}
