@@ -1,8 +1,9 @@
 """Prompts that teach nothing are passed over for a while (`skip_dead`).
 
-A prompt is *dead* when all its completions earned the same, so that none has an advantage: too hard, or learnt. With
-`skip_dead = N` a prompt that was dead at its last N visits is passed over when its turn comes, and its place goes to
-the next one in the order; after `retry_dead` steps it is tried again, once, and stays where it teaches something.
+A prompt is *dead* when all its completions earned the same, so that none has an advantage: too hard, or learnt. A visit
+at which a reward failed on one of them says nothing and does not count. With `skip_dead = N` a prompt that was dead at
+its last N visits is passed over when its turn comes, and its place goes to the next one in the order; after
+`retry_dead` steps it is tried again, once, and stays where it teaches something.
 Where every prompt is dead the order is kept: there is nothing better to train on.
 
 The order stays the run's own: what is chosen depends on the seed and on what was scored, so a resumed run chooses what
@@ -13,6 +14,7 @@ one before it.
 
 from __future__ import annotations
 
+import math
 import os
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -108,7 +110,7 @@ class Curriculum(Listener):
             if float(abs(batch.advantages[rows]).max()) > SAME:
                 if self._deaths.pop(row, 0) >= self._skip:
                     self._note("alive", row)
-            else:
+            elif not _failed(batch, rows):
                 self._deaths[row] = self._deaths.get(row, 0) + 1
                 self._since[row] = batch.step
         self._scored += len(batch) // self._group
@@ -160,6 +162,11 @@ class Curriculum(Listener):
         }
         with self._path.open("a", encoding="utf-8") as stream:
             append_line(stream, line)
+
+
+def _failed(batch: ScoredBatch, rows: slice) -> bool:
+    """Whether a completion of the group could not be scored, so that the group says nothing of its prompt."""
+    return any(row in batch.errors and math.isnan(batch.totals[row]) for row in range(rows.start, rows.stop))
 
 
 def walk(rows: int, *, seed: int, shuffle: bool) -> Iterator[int]:

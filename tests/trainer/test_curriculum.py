@@ -67,6 +67,14 @@ def test_a_prompt_that_comes_alive_stays() -> None:
     assert {row for rows in seen[-4:] for row in rows} == {0, 1, 2, 3}
 
 
+def test_a_visit_at_which_a_reward_failed_does_not_make_a_prompt_dead() -> None:
+    one = curriculum()
+    rows = [one.row(0), one.row(1)]
+    why = {row: {"a": "the judge did not answer"} for row in (0, 1)}
+    one.scored(scored([[None], [None], [None], [None]], step=1, group=2, errors=why), [])
+    assert one.dead == [rows[1]]  # no opinion of any reward is nothing to learn from
+
+
 def test_where_all_are_dead_the_order_is_kept() -> None:
     one = curriculum(rows=2, retry=1000)
     assert [visit(one, step, dead={0, 1}) for step in (1, 2, 3)] == [[0, 1]] * 3
