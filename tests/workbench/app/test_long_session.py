@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from collections.abc import Iterator
@@ -29,9 +30,10 @@ def resident() -> int:
 def offspring(pid: int) -> set[int]:
     """Processes that this one started, and theirs."""
     found: set[int] = set()
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            found |= {int(child)} | (offspring(int(child)) if Path(f"/proc/{child}").exists() else set())
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it, or a thread of it, ended meanwhile
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in (task / "children").read_text().split():
+                found |= {int(child)} | offspring(int(child))
     return found
 
 
