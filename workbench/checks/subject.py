@@ -305,9 +305,10 @@ class RewardSubject:
     @functools.cached_property
     def _later_s(self) -> float:
         """Patience with further calls: less where the base call already hung, which is told once."""
-        if not (self.base.status == Status.TIMEOUT).any():
+        hung = int((self.base.status == Status.TIMEOUT).sum())
+        if not hung:
             return self.patience_s
-        usual = self.base.seconds / max(1, len(self.usable))
+        usual = max(0.0, self.base.seconds - hung * self.patience_s) / max(1, len(self.usable))
         return min(self.patience_s, 1.0 + 20.0 * usual)
 
     def other_shape(self, rows: Sequence[int], texts: Sequence[str]) -> CallResult:

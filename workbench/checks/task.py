@@ -65,8 +65,11 @@ class Case:
         return score >= self.full - 1e-6 * max(1.0, abs(self.full))
 
     def falls_short(self, score: float) -> bool:
-        """Whether a score is clearly below a right sample's: by a hundredth of what lies between right and wrong."""
-        return score < self.full - max(1e-6, 0.01 * (self.full - self.floor))
+        """Whether a score is clearly below a right sample's: by a tenth of what lies between right and wrong.
+
+        Less is what a reward that also looks at length or layout takes for the words around an answer.
+        """
+        return score < self.full - max(1e-6, 0.1 * (self.full - self.floor))
 
 
 @dataclass(frozen=True)
@@ -438,7 +441,18 @@ def columns_read(
                 key = node.args[0]
             if isinstance(key, ast.Constant) and key.value in known:
                 read.add(str(key.value))
+            elif isinstance(key, ast.Attribute):  # columns[self.column]: named elsewhere in the file
+                read |= {name for name in known if name in _texts_of(tree)}
     return [name for name in known if name in read]
+
+
+def _texts_of(tree: ast.Module) -> set[str]:
+    """The texts that stand in a file as values."""
+    return {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
 
 
 __all__ = ["Case", "Task", "columns_read", "read_task"]

@@ -32,6 +32,28 @@ def test_labels_and_the_ground_truth_show_correctness(task_of, healthy):
     assert task.tags == ("answer",)
 
 
+COLUMN_BY_NAME = """
+import re
+
+class Scorer:
+    column = "answer"
+
+    def __call__(self, completions, **columns):
+        found = [re.findall("<answer>(.*?)</answer>", text_of(c)) for c in completions]
+        return [float(one[-1:] == [gold]) for one, gold in zip(found, columns[self.column])]
+
+def text_of(completion):
+    return completion if isinstance(completion, str) else completion[-1]["content"]
+
+reward = Scorer()
+"""
+
+
+def test_a_column_that_is_named_by_an_attribute_is_read(task_of):
+    task = task_of(COLUMN_BY_NAME)
+    assert (task.kind, task.how, task.column) == ("correctness", "shown", "answer")
+
+
 def test_a_declared_kind_is_taken_at_its_word(task_of, healthy):
     task = task_of(healthy, declare='kind = "format"', names="correct")
     assert (task.kind, task.how) == ("format", "declared")

@@ -17,6 +17,7 @@ from workbench.mutants.trial_texts import affordable_texts, trial_texts
 ENOUGH = 3
 """Different completions needed before equal scores mean anything."""
 TRIED = 80
+LONG = 20_000
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,8 @@ class Constant(RewardCheck):
         if states == {int(Status.ABSTAINED)}:
             yield self._nothing(subject)
             return
+        if Status.TIMEOUT in states:
+            return  # what it would pay is not known: RW111 tells that it hangs
         values = set(subject.scores.values())
         if len(values) != 1 or len({subject.text(row) for row in subject.scores}) < ENOUGH:
             return
@@ -129,6 +132,7 @@ def _other_score(subject: RewardSubject, value: float) -> _Other | None:
     ]
     rows = subject.few(4)
     grown = [(row, " ".join([subject.text(row)] * 20)) for row in rows]
+    grown += [(row, _long(subject.text(row))) for row in rows[:2]]  # a limit on the length may lie far away
     lines = subject.source.lines_used(subject.description.line)
     words = _texts_in(subject.description.entry.params)
     made = trial_texts(
@@ -143,6 +147,11 @@ def _other_score(subject: RewardSubject, value: float) -> _Other | None:
         if score == score and score != value:
             found.append(_Other(row, text, score))
     return min(found, key=lambda other: (len(other.text), other.text), default=None)
+
+
+def _long(text: str) -> str:
+    """The text again and again, `LONG` characters of it."""
+    return ((text or "so it is") + " ") * (LONG // (len(text or "so it is") + 1) + 1)
 
 
 def _golds(subject: RewardSubject, rows: list[int]) -> list[tuple[int, str]]:

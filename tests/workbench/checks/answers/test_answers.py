@@ -183,6 +183,11 @@ def test_a_corrected_answer_counts(check, pattern):
     assert finding.evidence.completion[-1]["content"].count("<answer>") == 2
 
 
+def test_a_little_less_for_the_words_of_a_correction_is_no_refusal(check):
+    last = "(re.findall(r'<answer>(.*?)</answer>', t, re.S) or [''])[-1].strip() == a"
+    assert check(reward(f"({last}) * (1 - len(t) / 5000)"), "RW406", rows=rows(), declare=DECLARED) == []
+
+
 def test_a_maximum_that_nobody_reaches_is_told(check):
     [finding] = check(reward("0.9 * (s == a)"), "RW408", rows=rows(), declare=DECLARED)
     assert (

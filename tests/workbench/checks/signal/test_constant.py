@@ -47,6 +47,16 @@ def test_penalty_that_no_sample_earns_is_information_without_labels(check):
     assert finding.severity == "info"
 
 
+def test_penalty_for_length_far_beyond_the_samples_is_information(check):
+    source = (
+        "def reward(completions, **kwargs):\n"
+        "    return [-min(1.0, max(0.0, len(str(c)) / 4000 - 1)) for c in completions]"
+    )
+    [finding] = check(source, "RW601", labels=False)
+    assert finding.severity == "info"
+    assert "would score -1" in finding.message
+
+
 @pytest.mark.guide("G1")
 def test_reward_that_never_varies_is_a_warning_without_labels(check):
     [finding] = check(
