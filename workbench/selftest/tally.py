@@ -9,6 +9,7 @@ from typing import Any
 
 from workbench.checks.intervals import wilson
 from workbench.selftest.measuring import Result
+from workbench.selftest.zoo import zoo_names
 
 
 @dataclass(frozen=True)
@@ -105,16 +106,17 @@ def markdown(results: Sequence[Result]) -> str:
         "# Self-test",
         "",
         "What the checks find in rewards with a known verdict, and whether they leave sound ones alone. Written by "
-        "`reward-workbench selftest --format markdown --out docs/selftest.md` in a checkout.",
+        f"`reward-workbench selftest {_chosen(results)}--format markdown --out docs/selftest.md` in a checkout.",
         "",
         "A broken reward counts as found where a finding at warning level or above names its defect or a "
         "consequence of it (`workbench/selftest/naming.py`); any such finding on a sound reward is a "
         "false alarm. *Declared*: kind, range, scope and abstaining are stated in a manifest. *Bare*: the file and its "
         "samples alone. Intervals are 95 %.",
         "",
-        f"Zoos: {_zoos(results)}. `zoo_held_out`, `zoo_second` and `zoo_third` were measured before they were looked "
-        "at, and the last was written without sight of the checks: `docs/decisions/0022-zoos-and-what-counts.md` has "
-        "those numbers, which are the ones to expect of rewards that nobody has seen.",
+        f"Zoos: {_zoos(results)}. `zoo_held_out`, `zoo_second`, `zoo_third` and `zoo_fourth` were measured before "
+        "they were looked at, and the last two were written without sight of the checks: "
+        "`docs/decisions/0022-zoos-and-what-counts.md` has those numbers, and the last of them are the ones to expect "
+        "of rewards that nobody has seen.",
         "",
         *_overview(results, tallies),
         "",
@@ -129,6 +131,12 @@ def markdown(results: Sequence[Result]) -> str:
         if not counted.missed and not counted.alarmed:
             parts.append("None.")
     return "\n".join(parts) + "\n"
+
+
+def _chosen(results: Sequence[Result]) -> str:
+    """The options that name the zoos measured, where not all of the checkout's were."""
+    measured = {result.zoo for result in results}
+    return "" if measured >= set(zoo_names()) else "".join(f"--zoo {name} " for name in sorted(measured))
 
 
 def _zoos(results: Sequence[Result]) -> str:

@@ -90,7 +90,14 @@ def test_document_claims_what_is_promised() -> None:
     [declared] = re.findall(r"\| Declared \| all \| (\d+) of (\d+), .*?\| .*?\| (\d+) of (\d+), ", text)
     [bare] = re.findall(r"\| Bare \| all \| (\d+) of (\d+), ", text)
     found, broken, alarms, sound = map(int, declared)
-    assert (broken, sound) == (len(BROKEN), len(SOUND))
+    measured = set(re.findall(r"`(zoo\w*)` \(\d+ broken", text))
+    assert measured >= {
+        "zoo",
+        "zoo_third",
+        "zoo_fourth",
+    }  # the one given, and those written without sight of the checks
+    assert broken == sum(entry.zoo in measured for entry in BROKEN)
+    assert sound == sum(entry.zoo in measured for entry in SOUND) >= 125
     assert found >= 0.95 * broken
     assert int(bare[0]) >= 0.80 * broken
     assert alarms <= 0.03 * sound
