@@ -461,7 +461,7 @@ def _plain_numbers(values: list[Any]) -> NDArray[np.float64] | None:
     """The values as an array where every one is a plain Python number, which nearly all rewards return."""
     import numpy as np
 
-    if not {type(value) for value in values} <= {float, int, bool}:
+    if not set(map(type, values)) <= {float, int, bool}:
         return None
     try:
         return np.array(values, dtype=np.float64)

@@ -7,7 +7,9 @@ The rewards run in a worker process (`rewards.running`); totals and advantages a
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -238,7 +240,9 @@ def _gaps(description: SetDescription, samples: Samples) -> list[str]:
         for name in reward.signature.required:
             if name in samples.columns:
                 readers.setdefault(name, []).append(reward.name)
-    lacking = {name: sum(value is None for value in samples.columns[name]) for name in readers}
+    lacking = {
+        name: sum(map(operator.is_, samples.columns[name], itertools.repeat(None))) for name in readers
+    }
     return [
         f"{lacking[name]} of {len(samples)} rows have no '{name}', which {' and '.join(names)} "
         f"{'read' if len(names) > 1 else 'reads'}: it is None there"
@@ -261,7 +265,8 @@ def _table(
     extra: dict[str, list[Any]] = {}
     for column, name in enumerate(description.names):
         for rows, result in zip(calls, results[name], strict=True):
-            scores[rows, column], status[rows, column] = result.scores, result.status
+            at = _places(rows, len(samples))
+            scores[at, column], status[at, column] = result.scores, result.status
             errors.update({(rows[row], name): why for row, why in result.errors.items()})
             printed.update({(rows[row], name): text for row, text in result.printed_rows.items()})
             notes = [*notes, *(f"reward '{name}': {note}" for note in result.notes)]
@@ -294,6 +299,11 @@ def _table(
     )
 
 
+def _places(rows: list[int], count: int) -> slice | NDArray[np.intp]:
+    """The rows of a call for indexing arrays: a slice where they are all of them, which copies nothing."""
+    return slice(None) if len(rows) == count and rows == list(range(count)) else np.array(rows, dtype=np.intp)
+
+
 def _aggregate(
     description: SetDescription,
     scores: NDArray[np.float64],
@@ -304,10 +314,11 @@ def _aggregate(
     """Totals and advantages; a call is the batch of TRL's batch-wide modes."""
     advantage = np.zeros(len(scores))
     for rows in calls:
-        advantage[rows] = advantages(
-            scores[rows],
+        at = _places(rows, len(scores))
+        advantage[at] = advantages(
+            scores[at],
             list(weights),
-            codes if len(rows) == len(codes) else [int(code) for code in codes[rows]],
+            codes if len(rows) == len(codes) else [int(code) for code in codes[at]],
             aggregation=description.aggregation,
             scale_rewards=description.scale_rewards,
         )

@@ -258,9 +258,9 @@ def _columns(title: str, found: Distributions, parts: list[tuple[str, Slice]]) -
 def _extremes(table: ScoreTable, samples: Samples) -> list[str]:
     if np.isnan(table.totals).all():
         return []
-    order = [int(row) for row in np.argsort(-np.nan_to_num(table.totals, nan=-np.inf), kind="stable")]
+    order = np.argsort(-np.nan_to_num(table.totals, nan=-np.inf), kind="stable")
     many = len(order) > 2 * _ROWS
-    chosen = [*order[:_ROWS], *order[-_ROWS:]] if many else order
+    chosen = [*order[:_ROWS].tolist(), *order[-_ROWS:].tolist()] if many else order.tolist()
     lines = ["best and worst rows" if many else "rows by total"]
     for row in chosen:
         text = " ".join(completion_text(samples.completions[row]).split())
