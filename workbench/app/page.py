@@ -16,6 +16,7 @@ ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = (
     "core.js",
     "tabs.js",
+    "indent.js",
     "editor.js",
     "margin.js",
     "weights.js",

@@ -192,6 +192,7 @@
       if (event.key === 'Enter') { event.preventDefault(); event.stopPropagation(); RW.runNow(); }
       else if (event.key.toLowerCase() === 's' && !event.shiftKey) { event.preventDefault(); event.stopPropagation(); RW.save(); }
     }, true); // before CodeMirror, which would insert a line
+    RW.startIndent(() => (placing ? null : view()));
     $('rw-run').addEventListener('click', RW.runNow);
     $('rw-save').addEventListener('click', () => RW.save());
     $('rw-revert').addEventListener('click', () => {
