@@ -7,12 +7,12 @@ under which settings it was trained, and how it compares with its base. What is 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from rewards.errors import UsageError
-from trainer.report import write_report
+from trainer.report import UNREADABLE, write_report
 from trainer.rundir import RunDir, write_whole
 from trainer.runfiles import RunFacts, read_facts
 
@@ -42,16 +42,20 @@ def write_card(run: RunDir) -> Path:
 
     Returns the first.
     """
-    text = card(run)
     path = run.path / CARD
     try:
+        text = card(run)
         write_whole(path, text)
         if (run.path / "merged" / "config.json").is_file():
             write_whole(run.path / "merged" / CARD, text)
         write_report(run)
     except OSError as error:
         raise UsageError(
-            f"the model card {path} or the report cannot be written: {error.strerror}"
+            f"the model card {path} or the report cannot be written: {error.strerror or error}"
+        ) from error
+    except UNREADABLE as error:
+        raise UsageError(
+            f"the model card {path} or the report cannot be written, since a file in {run.path} is damaged: {error!r}"
         ) from error
     return path
 
@@ -67,8 +71,8 @@ def card(run: RunDir) -> str:
         f"## Training\n\n{training_text(run, manifest)}",
         f"## Watched\n\n{watch_text(run)}",
         f"## Data\n\n{data_text(facts, manifest)}",
-        f"## Compared with the base\n\n{comparison_text(_read(run.path / 'comparison.json'))}",
-        f"## The merge\n\n{proof_text(_read(run.path / 'merge-proof.json'))}",
+        f"## Compared with the base\n\n{_told(comparison_text, run.path / 'comparison.json')}",
+        f"## The merge\n\n{_told(proof_text, run.path / 'merge-proof.json')}",
         f"## Limits\n\n{limits_text(facts, manifest)}",
         f"## Made with\n\n{versions_text(run)}",
     ]
@@ -204,6 +208,14 @@ def data_text(facts: RunFacts, manifest: Mapping[str, Any]) -> str:
     )
     system = data.get("system_prompt")
     return f"{text}\n\nSystem prompt: {json.dumps(system, ensure_ascii=False)}" if system else text
+
+
+def _told(text: Callable[[Mapping[str, Any] | None], str], path: Path) -> str:
+    """What a file says; of a damaged one, that it is."""
+    try:
+        return text(_read(path))
+    except UNREADABLE as error:
+        return f"`{path.name}` is damaged and is not shown ({type(error).__name__})."
 
 
 def comparison_text(comparison: Mapping[str, Any] | None) -> str:

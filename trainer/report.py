@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,10 @@ from trainer.rundir import RunDir, read_lines, write_whole
 from trainer.runfiles import RunFacts, read_facts
 
 REPORT = "report.html"
-SHOWN_ROWS, SHOWN_TEXT = 4, 2_000
-"""Completions shown of a sample file, and characters of each."""
+SHOWN_ROWS, SHOWN_TEXT, SHOWN_WHY = 4, 2_000, 160
+"""Completions shown of a sample file, characters of each, and of what is said of a damaged file."""
+UNREADABLE = (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError)
+"""What reading a damaged file raises; pyarrow's own errors are among them."""
 
 
 def write_report(run: RunDir) -> Path:
@@ -47,10 +49,18 @@ def report(run: RunDir) -> str:
         _section("Course", "Watch the reward, not the loss.", course(run, manifest)),
         _section("Diagnoses", "What the monitor told, at its worst.", diagnoses_table(run.diagnoses())),
         _section("Held out, while it trained", "Paired with the untrained model.", held_out(run)),
-        _section("Completions", "As they were scored: early, and late.", sample_articles(run)),
-        _section("Merge", "Whether the merged weights are base plus adapter.", proof_table(proof)),
         _section(
-            "Compared with the base", "On prompts that were not trained on.", comparison_part(comparison)
+            "Completions", "As they were scored: early, and late.", _or_damaged(lambda: sample_articles(run))
+        ),
+        _section(
+            "Merge",
+            "Whether the merged weights are base plus adapter.",
+            _or_damaged(lambda: proof_table(proof)),
+        ),
+        _section(
+            "Compared with the base",
+            "On prompts that were not trained on.",
+            _or_damaged(lambda: comparison_part(comparison)),
         ),
         _section("Stages and settings", "", stages_table(run, manifest), settings_table(manifest)),
         _section("Limits", "", _bullets(limits_text(facts, manifest))),
@@ -96,6 +106,23 @@ def plain(text: str) -> str:
     return text.replace("**", "").replace("`", "")
 
 
+def _or_damaged(make: Callable[[], str]) -> str:
+    """What `make` gives; where a file of the run is damaged, a sentence in its place."""
+    try:
+        return make()
+    except UNREADABLE as error:
+        why = str(error).strip().partition("\n")[0][:SHOWN_WHY]
+        said = f"Not shown: a file of the run folder is damaged ({type(error).__name__}: {why})."
+        return f"<p class=failed>{escape(said)}</p>"
+
+
+def _first_verdict(comparison: Mapping[str, Any]) -> str:
+    try:
+        return str(comparison["lines"][0]["verdict"])
+    except UNREADABLE:
+        return "damaged"
+
+
 def _bullets(markdown: str) -> str:
     items = "".join(f"<li>{escape(plain(line.removeprefix('- ')))}</li>" for line in markdown.splitlines())
     return f"<ul>{items}</ul>"
@@ -129,8 +156,8 @@ def _head(
         (f"{sum(dead) / len(dead):.0%}" if dead else "-", "of the groups taught nothing"),
         (str(len(serious)), "warnings of the monitor"),
         (evidence, "evidence for the rewards"),
-        ("not yet" if proof is None else "proved" if proof["proved"] else "not proved", "merge"),
-        ("not yet" if comparison is None else comparison["lines"][0]["verdict"], "against the base"),
+        ("not yet" if proof is None else "proved" if proof.get("proved") else "not proved", "merge"),
+        ("not yet" if comparison is None else _first_verdict(comparison), "against the base"),
     ]
     cells = "".join(
         f"<div class=tile><b>{escape(value)}</b><span>{escape(what)}</span></div>" for value, what in tiles

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rewards.errors import ShortfallError, UsageError
+from rewards.errors import RewardWorkbenchError, ShortfallError, UsageError
 from rewards.manifest import read_manifest
 from trainer.backends.transformers import policy_tokenizer_of
 from trainer.data import fit_to_model, load_data
@@ -303,11 +303,14 @@ def save_model(checkpoint: Path, target: Path) -> None:
 
 
 def write_card(run: RunDir) -> None:
-    """The run's README.md."""
+    """The run's README.md and report.html; where they cannot be written that is said, and the run is finished."""
     from importlib import import_module, util
 
     if util.find_spec("trainer.card") is not None:
-        import_module("trainer.card").write_card(run)
+        try:
+            import_module("trainer.card").write_card(run)
+        except RewardWorkbenchError as error:
+            say(f"the weights are in place; {error}")
 
 
 def _note_failure(run: RunDir, index: int, error: BaseException) -> None:

@@ -179,3 +179,28 @@ def test_the_ends_of_a_course_are_means_of_several_steps() -> None:
     lines = [{"reward": float(step)} for step in range(8)]
     assert ends(lines, "reward") == (0.5, 6.5)
     assert ends(lines, "kl") == (None, None)
+
+
+@pytest.mark.parametrize(
+    "comparison", ['{"lines": []}', '{"lines": [{"name": 3, "paired": 4}]}', '{"lines": 7}']
+)
+def test_a_damaged_file_is_told_in_its_place_and_costs_nothing_else(tiny_run: Path, comparison: str) -> None:
+    (tiny_run / "completions" / "step_00002.parquet").write_bytes(b"PAR1 torn")
+    (tiny_run / "comparison.json").write_text(comparison)
+    (tiny_run / "merge-proof.json").write_text("{}")
+    write_card(RunDir.open(tiny_run))
+    text = (tiny_run / "report.html").read_text()
+    assert text.count("Not shown: a file of the run folder is damaged") == 3
+    assert "All settings" in text
+    assert "`comparison.json` is damaged" in (tiny_run / "README.md").read_text()
+
+
+def test_a_card_that_cannot_be_written_leaves_the_run_finished(
+    tiny_run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from trainer.run import write_card as write_at_the_end
+
+    monkeypatch.setattr("trainer.card.read_facts", lambda run: {}["facts"])
+    write_at_the_end(RunDir.open(tiny_run))
+    said = capsys.readouterr()
+    assert "the weights are in place; the model card" in said.out + said.err

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import rewards
+import workbench
 from rewards.errors import RewardWorkbenchError, SealError, UsageError
 from rewards.seal import read_seal
 from rewards.sources import source_digest
@@ -39,13 +43,10 @@ class Checking:
         """
         if self._child is not None or self._recalled is not None:
             return self._recalled
-        try:
-            kept = json.loads(_kept(desk).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        found = _read_kept(desk)
+        if found is None:
             return None
-        if not isinstance(kept, dict) or kept.get("of") != _checked(desk):
-            return None
-        self._recalled = dict(kept["result"])
+        self._recalled = found
         self.number, self.saved = self.number + 1, True
         self.sources = {file: digest(sheet.text) for file, sheet in desk.sheets.items()}
         return self._recalled
@@ -69,7 +70,7 @@ class Checking:
         }
         self.number += 1
         self.select, self.sources, self.saved = tuple(select), sources, saved
-        if saved and not select and not desk.source.guests:
+        if saved and not select and not desk.source.guests and not (quick and _kept_in_full(desk)):
             task |= {"keep": str(_kept(desk)), "of": _checked(desk)}
         self._recalled = None
         self._child = Child(MODULE, task, self._changed, gather="found")
@@ -177,12 +178,42 @@ def _kept(desk: Desk) -> Path:
     return desk.shelf.project.root / FOLDER / "last-check.json"
 
 
+def _read_kept(desk: Desk) -> dict[str, Any] | None:
+    """What is kept of these very files and of this version's checks, None where nothing is."""
+    try:
+        kept = json.loads(_kept(desk).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    if not isinstance(kept, dict) or kept.get("of") != _checked(desk) or not isinstance(kept["result"], dict):
+        return None
+    return dict(kept["result"])
+
+
+def _kept_in_full(desk: Desk) -> bool:
+    """Whether what is kept is of all checks, of which a quick run would leave less."""
+    kept = _read_kept(desk)
+    return kept is not None and kept.get("quick") is False
+
+
+@functools.cache
+def _own_version() -> str:
+    """Changes with any line of ours that may find something: an upgrade brings no older findings back."""
+    found = hashlib.sha256()
+    for package in (rewards, workbench):
+        folder = Path(str(package.__file__)).parent
+        for path in sorted(folder.rglob("*.py")):
+            if path.relative_to(folder).parts[0] != "app":
+                found.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes())
+    return found.hexdigest()
+
+
 def _checked(desk: Desk) -> dict[str, Any]:
-    """What a kept result depends on: the texts on disk, and the samples, labels and manifest by their size and time."""
+    """What a kept result depends on: our version, the texts on disk, and the other files by their size and time."""
     project = desk.shelf.project
     code = {project.root / file for file in project.files}
     stamps = desk.shelf.stamps(desk.source)
     return {
+        "version": _own_version(),
         "code": {file: sheet.disk for file, sheet in desk.sheets.items()},
         "other": {str(path): list(stamp) for path, stamp in sorted(stamps.items()) if path not in code},
         "columns": dict(desk.source.columns),

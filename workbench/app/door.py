@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -28,6 +30,8 @@ Table = Mapping[str, tuple[str, Answer]]
 READ_ONLY = (
     "this workbench only shows: nothing can be edited or run here; install it to do that on your own machine"
 )
+PRINTED = frozenset({"said", "log"})
+"""What programs printed, under these names: it may tell anything of the machine."""
 LOOKING = frozenset({"explain", "weigh", "open"})
 """POSTs that change nothing but what a visitor sees, and run no code but the project's own."""
 
@@ -45,12 +49,38 @@ def endpoint(bench: Bench, answer: Answer) -> Callable[[Request], Awaitable[Resp
 
     async def answered(request: Request) -> Response:
         try:
-            found = await answer(bench, request)
-            return found if isinstance(found, Response) else json_response(found)
+            found, status = await answer(bench, request), 200
         except RewardWorkbenchError as error:
-            return json_response({"error": str(error)}, 400)
+            found, status = {"error": str(error)}, 400
+        if isinstance(found, Response):
+            return found
+        return json_response(veiled(found, bench.project.root) if bench.read_only else found, status)
 
     return answered
+
+
+def veiled(value: Any, root: Path) -> Any:
+    """`value` as everybody may see it: what programs printed is left out, and where the project lies is not said.
+
+    A path in the project begins at its name, a model elsewhere is called by its last name.
+    """
+    if isinstance(value, str):
+        return value.replace(f"{root}{os.sep}", "").replace(str(root), root.name)
+    if isinstance(value, Mapping):
+        return {name: _veiled_entry(name, entry, root) for name, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        if len(value) == 2 and value[0] == "model":  # of a run's settings
+            return [value[0], _veiled_entry("model", value[1], root)]
+        return [veiled(entry, root) for entry in value]
+    return value
+
+
+def _veiled_entry(name: str, entry: Any, root: Path) -> Any:
+    if name in PRINTED and isinstance(entry, str):
+        return ""
+    if name in ("model", "merged") and isinstance(entry, str) and os.path.isabs(entry):
+        return Path(entry).name
+    return veiled(entry, root)
 
 
 def json_response(value: Any, status: int = 200) -> Response:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 import os
 import re
 import secrets
@@ -21,6 +22,7 @@ from rewards.errors import UsageError
 from rewards.library.chat_client import chat_url
 from workbench.app.child import Child
 from workbench.samples import Samples
+from workbench.whole_files import write_whole
 
 if TYPE_CHECKING:
     from workbench.app.desk import Desk
@@ -150,8 +152,12 @@ class Generating:
 
     @property
     def state(self) -> str:
-        """none, running, done, failed or stopped."""
-        return self._child.state if self._child is not None else "none"
+        """none, running, done, failed or stopped; what came is on disk, or cannot be, once it is not running."""
+        child = self._child
+        if child is None:
+            return "none"
+        unwritten = bool(child.gathered) and self.file is None and self.error is None
+        return "running" if unwritten else child.state
 
     def to_json(self) -> dict[str, Any]:
         """What the drawer shows; small."""
@@ -215,22 +221,38 @@ def row_of(asked: Asked, text: str, chat: bool) -> dict[str, Any]:
 
 
 def write_new(folder: Path, model: str, rows: Sequence[Mapping[str, Any]]) -> Path:
-    """Write rows to a file that was not there before, named after the model.
+    """Write rows to a file that was not there before, named after the model; whole or not at all.
+
+    A number that JSON does not have (NaN, infinity) in a column becomes null.
 
     Raises:
         OSError: it cannot be written.
     """
-    text = "".join(json.dumps(row, allow_nan=False, default=str) + "\n" for row in rows)
+    text = "".join(json.dumps(_finite(row), allow_nan=False, default=str) + "\n" for row in rows)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(model).name).strip("-.") or "model"
     for number in range(1, FILES_TRIED):
         place = folder / f"generated-{name[:60]}-{number}.jsonl"
         try:
-            with place.open("x", encoding="utf-8") as file:
-                file.write(text)
+            place.open("x").close()  # the name is ours
         except FileExistsError:
             continue
+        try:
+            write_whole(place, text.encode("utf-8", "replace"))
+        except BaseException:
+            place.unlink(missing_ok=True)
+            raise
         return place
     raise FileExistsError(17, "too many generated files", str(folder))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {str(name): _finite(entry) for name, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(entry) for entry in value]
+    return value
 
 
 def _model(wanted: Wanted, root: Path) -> str:

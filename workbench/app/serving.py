@@ -13,7 +13,15 @@ from rewards.errors import UsageError
 from rewards.running import Runner
 from workbench.app.bench import Bench
 from workbench.app.engine import PRELOAD, ProcessEngine
-from workbench.app.launch import Address, build_app, choose_secret, clean_environment, listen, run_server
+from workbench.app.launch import (
+    PASSWORD,
+    Address,
+    build_app,
+    choose_secret,
+    clean_environment,
+    listen,
+    run_server,
+)
 
 EXAMPLE = "example-project"
 DEFAULT_PORT = 7860
@@ -38,9 +46,15 @@ def serve_target(
     With `read_only` everybody may look, and nobody edit or run anything; no secret is asked for.
 
     Raises:
-        RewardWorkbenchError: nothing to open, port taken, gradio missing, no password for an open host.
+        RewardWorkbenchError: nothing to open, port taken, gradio missing, no password for an open host, or a
+            password where everybody may look.
     """
     clean_environment(os.environ)
+    if read_only and os.environ.get(PASSWORD):
+        raise UsageError(
+            f"--read-only shows the project to everybody and asks for no password, but {PASSWORD} is set: "
+            "unset it, or leave --read-only out"
+        )
     secret, is_password = ("", False) if read_only else choose_secret(host, os.environ)
     root_path = checked_root_path(root_path)
     with listen(host, DEFAULT_PORT if port is None else port, exactly=port is not None) as server:

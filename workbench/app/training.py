@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from workbench.app.shelf import Shelf
 
 MAX_RUNS = 60
+NO_MODEL = "name a model in the field above: a folder, a name on the hub, or toy, which needs no download"
 
 
 def runs_of(shelf: Shelf) -> list[dict[str, Any]]:
@@ -87,20 +88,45 @@ def start_preflight(shelf: Shelf, sets: Sequence[str]) -> None:
     shelf.programs.start("preflight", arguments)
 
 
+def judged_settings(shelf: Shelf, sets: Sequence[str] = ()) -> tuple[list[dict[str, Any]], str | None]:
+    """The settings a run would have, each with where it comes from, and why it cannot be started, None if it can.
+
+    Without a model the others are told all the same.
+    """
+    try:
+        settings, has_model = _settings(shelf, sets)
+    except RewardWorkbenchError as error:
+        return [], str(error)
+    return settings, None if has_model else NO_MODEL
+
+
 def resolved_settings(shelf: Shelf, sets: Sequence[str] = ()) -> list[dict[str, Any]]:
     """The settings a run would have, each with where it comes from.
 
     Raises:
-        UsageError: a value or combination that cannot work; one sentence.
+        UsageError: a value or combination that cannot work, or no model is named; one sentence.
     """
+    settings, has_model = _settings(shelf, sets)
+    if not has_model:
+        raise UsageError(NO_MODEL)
+    return settings
+
+
+def _settings(shelf: Shelf, sets: Sequence[str]) -> tuple[list[dict[str, Any]], bool]:
+    """The settings, and whether a model is named; where none is, `model` is not among them."""
     target = shelf.project.target
     train = read_manifest(target.path).train if target.kind == "project" else TrainSettings()
     given = parse_sets(sets)
-    settings = resolve(train, device="cuda" if _has_gpu() else "cpu", sets=given)
+    has_model = bool(given.get("model") or train.model)
+    unnamed = None if has_model else "no-model-yet"
+    settings = resolve(train, device="cuda" if _has_gpu() else "cpu", model=unnamed, sets=given)
     preset: Mapping[str, Any] = find_preset(settings.preset).settings
-    values = {"model": settings.model, "preset": settings.preset, **settings.trl}
+    named = {"model": settings.model} if has_model else {}
+    values = {**named, "preset": settings.preset, **settings.trl}
     written = {"model": train.model, **train.settings} if target.kind == "project" else {}
-    return settings_view({**values, **settings.own.model_dump(exclude={"monitor"})}, written, preset)
+    return settings_view(
+        {**values, **settings.own.model_dump(exclude={"monitor"})}, written, preset
+    ), has_model
 
 
 def missing_extra() -> str | None:

@@ -11,6 +11,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from workbench.app.bench import Bench
+from workbench.app.checking import Checking, _checked
 from workbench.app.child import Child
 from workbench.app.desk import Desk
 from workbench.app.routes import routes
@@ -109,6 +110,27 @@ def test_a_check_has_its_manual_page(client: TestClient) -> None:
     found = client.get("/rw/check-manual", params={"code": "RW104"}).json()
     assert found["text"].startswith("RW104")
     assert client.get("/rw/check-manual", params={"code": "nothing"}).status_code == 400
+
+
+def test_a_complete_check_is_kept_and_a_quick_one_does_not_take_its_place(
+    client: TestClient, desk: Desk, project: Path, monkeypatch: pytest.MonkeyPatch, wait_for: Wait
+) -> None:
+    post(client, "check-run", quick=True)
+    place = project / ".workbench" / "last-check.json"
+    wait_for(place.exists, 120)
+    kept = json.loads(place.read_text())
+    assert kept["result"]["quick"] is True
+    assert kept["result"]["ran"]
+    assert kept["of"] == json.loads(json.dumps(_checked(desk)))
+    assert Checking(desk.touch).recall(desk) == kept["result"]
+    place.write_text(json.dumps({**kept, "result": {**kept["result"], "quick": False}}))
+    tasks: list[Any] = []
+    monkeypatch.setattr("workbench.app.checking.Child", lambda module, task, *_, **__: tasks.append(task))
+    for quick in (True, False):
+        desk.checking.start(desk, select=(), quick=quick, assume_kinds=False)
+    assert ["keep" in task for task in tasks] == [False, True]
+    monkeypatch.setattr("workbench.app.checking._own_version", lambda: "of another version")
+    assert Checking(desk.touch).recall(desk) is None
 
 
 def test_a_child_that_breaks_says_how(wait_for: Wait) -> None:

@@ -146,3 +146,19 @@ def test_a_file_that_is_there_is_never_written_over(tmp_path: Path) -> None:
     ]
     assert names == ["generated-Qwen-3-1.jsonl", "generated-Qwen-3-2.jsonl"]
     assert json.loads((tmp_path / names[0]).read_text())["completion"] == "0"
+
+
+def test_a_number_that_json_lacks_costs_no_answer(tmp_path: Path) -> None:
+    row = {"prompt": "p", "completion": "c", "facts": {"odds": [1.0, float("nan")]}, "far": float("inf")}
+    written = json.loads(write_new(tmp_path, "m", [row]).read_text())
+    assert (written["completion"], written["facts"], written["far"]) == ("c", {"odds": [1.0, None]}, None)
+
+
+def test_a_full_disk_leaves_no_half_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("workbench.whole_files.os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_new(tmp_path, "m", [{"prompt": "p", "completion": "c"}])
+    assert list(tmp_path.iterdir()) == []

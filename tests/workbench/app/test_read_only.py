@@ -24,6 +24,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from tests.workbench.app.conftest import FakeEngine
+from tests.workbench.app.runs import write_result, write_run
 from workbench.app.bench import Bench
 from workbench.app.checking import _checked, _kept
 from workbench.app.desk import Desk
@@ -57,6 +58,24 @@ def test_scores_are_shown_and_the_page_says_that_it_only_shows(exhibit: TestClie
     assert state["read_only"] is True
     assert exhibit.get("/rw/text", params={"desk": "desk0000"}).json()["text"] == before
     assert exhibit.post("/rw/weigh", json={"desk": "desk0000"}).status_code == 200
+
+
+def test_neither_paths_nor_what_programs_printed_are_shown(exhibit: TestClient, project: Path) -> None:
+    run = write_run(project)
+    write_result(run)
+    folder = project / ".workbench" / "programs"
+    folder.mkdir(parents=True)
+    for name in ("sums-1", "sums-1.merge", "preflight"):
+        (folder / f"{name}.log").write_text("key is in /home/somebody/.secret\n")
+        (folder / f"{name}.json").write_text("{}")
+    asked = {"desk": "desk0000", "name": "sums-1"}
+    for name in ("state", "train", "train-run", "result", "result-run"):
+        answer = exhibit.get(f"/rw/{name}", params=asked)
+        assert answer.status_code == 200
+        assert str(project) not in answer.text, name
+        assert "somebody" not in answer.text, name
+    assert exhibit.get("/rw/result-run", params=asked).json()["merged"] == "merged"
+    assert exhibit.get("/rw/result-file", params={**asked, "what": "report"}).status_code == 400
 
 
 def test_no_visitor_makes_a_copy_of_the_tours_project(exhibit: TestClient, project: Path) -> None:

@@ -60,3 +60,13 @@ def test_a_busy_port_is_the_only_thing_said(tmp_path: Path, monkeypatch: pytest.
         with pytest.raises(UsageError, match=rf"port {port} is in use by another program; .* --port"):
             serve(None, said, port=port)
     assert (said, list(tmp_path.iterdir())) == ([], [])
+
+
+def test_a_password_where_everybody_may_look_is_refused(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REWARD_WORKBENCH_PASSWORD", "secret")
+    with pytest.raises(
+        UsageError, match=r"--read-only .* asks for no password, but REWARD_WORKBENCH_PASSWORD"
+    ):
+        serve(str(project), [], read_only=True)

@@ -121,3 +121,17 @@ def test_a_run_that_could_not_begin_shows_what_it_said(client: TestClient, desk:
     (folder / "sums-1.log").write_text("error: no model is named\n")
     found = client.get("/rw/train-run", params={**KEY, "name": "sums-1"}).json()
     assert (found["status"], found["log"]) == ("failed", "error: no model is named\n")
+
+
+def test_without_a_model_one_sentence_points_at_the_field_and_the_other_settings_stand(
+    client: TestClient, project: Path, started: list[Any]
+) -> None:
+    found = client.get("/rw/train", params=KEY).json()
+    assert found["why"].startswith("name a model in the field above")
+    settings = {setting["name"]: setting["value"] for setting in found["settings"]}
+    assert "model" not in settings
+    assert settings["preset"] in ("cpu", "small-gpu")
+    answer = client.post("/rw/train-start", json={**KEY, "sets": []})
+    assert (answer.status_code, answer.json()["error"], started) == (400, found["why"], [])
+    named = client.post("/rw/train-resolve", json={**KEY, "sets": ["model=toy"]}).json()
+    assert (named["why"], named["settings"][0]["value"]) == (None, "toy")

@@ -25,9 +25,9 @@
     const known = new Map(view.settings.map((setting) => [setting.name, setting]));
     const field = (name) => {
       const setting = known.get(name);
-      const input = el('input', { class: 'rw-input', type: 'text', id: `rw-set-${name}`, placeholder: setting ? `${setting.value} \u00b7 ${setting.from}` : 'as TRL has it', autocomplete: 'off', spellcheck: 'false', oninput: (event) => { typed[name] = event.target.value.trim(); resolve(); } });
+      const input = el('input', { class: 'rw-input', type: 'text', id: `rw-set-${name}`, placeholder: setting ? `${setting.value} \u00b7 ${setting.from}` : name === 'model' ? 'name one, such as toy' : 'as TRL has it', autocomplete: 'off', spellcheck: 'false', oninput: (event) => { typed[name] = event.target.value.trim(); resolve(); } });
       input.value = typed[name] ?? '';
-      return el('label', { class: 'rw-field', title: setting?.help ?? '' }, el('span', {}, name), el('div', {}, input, el('small', {}, setting ? `${setting.help}` : '')));
+      return el('label', { class: 'rw-field', title: setting?.help ?? '' }, el('span', {}, name), el('div', {}, input, el('small', {}, setting ? `${setting.help}` : name === 'model' ? 'A folder, a .gguf file or a hub name; toy is taught in seconds and shows the path' : '')));
     };
     const more = el('label', { class: 'rw-field' }, el('span', {}, 'others'), el('div', {}, el('input', { class: 'rw-input', type: 'text', id: 'rw-set-others', placeholder: 'temperature=0.9 seed=1', autocomplete: 'off', spellcheck: 'false', oninput: (event) => {
       for (const name of Object.keys(typed)) if (!ASKED.includes(name)) delete typed[name];
@@ -51,7 +51,7 @@
         const found = await RW.post('train-resolve', { sets: sets() });
         why.hidden = !found.why;
         why.textContent = found.why ?? '';
-        if (!found.why) $('rw-resolved').querySelector('table').replaceWith(resolved(found.settings));
+        if (found.settings.length) $('rw-resolved').querySelector('table').replaceWith(resolved(found.settings));
       } catch (error) { RW.trouble(error); }
     }, 250);
   };

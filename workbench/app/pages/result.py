@@ -154,6 +154,8 @@ async def _file(bench: Bench, request: Request) -> Any:
         return results.file_of(training.run_called(desk.shelf, name), what)
 
     path = await run_in_threadpool(find)
+    if bench.read_only:
+        raise UsageError("files of a run are not handed out here: they tell of the machine they were made on")
     if what == "report" and asked.get("show") == "1":
         headers = {"cache-control": "no-store", "content-security-policy": SEALED_OFF}
         return FileResponse(path, media_type="text/html", headers=headers)

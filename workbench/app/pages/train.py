@@ -8,7 +8,7 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
-from rewards.errors import MissingExtraError, RewardWorkbenchError, UsageError
+from rewards.errors import MissingExtraError, UsageError
 from trainer.rundir import RunDir
 from workbench.app import training
 from workbench.app.bench import Bench
@@ -29,10 +29,7 @@ async def _train(bench: Bench, request: Request) -> Any:
 
     def view() -> dict[str, Any]:
         shelf = desk.shelf
-        try:
-            settings, why = training.resolved_settings(shelf), None
-        except RewardWorkbenchError as error:
-            settings, why = [], str(error)
+        settings, why = training.judged_settings(shelf)
         return {
             "runs": training.runs_of(shelf),
             "settings": settings,
@@ -131,12 +128,12 @@ async def _resolve(bench: Bench, request: Request) -> Any:
     """The settings a run would have under `sets`, or why it cannot have them; typing is no wrong request."""
     body = await body_of(request)
     desk = await desk_of(bench, body)
-    sets = _sets(body)
-    try:
-        settings = await run_in_threadpool(training.resolved_settings, desk.shelf, sets)
-    except UsageError as error:
-        return {"settings": [], "why": str(error)}
-    return {"settings": settings, "why": None}
+    settings, why = await run_in_threadpool(_judged, desk, body)
+    return {"settings": settings, "why": why}
+
+
+def _judged(desk: Desk, body: Mapping[str, Any]) -> tuple[list[dict[str, Any]], str | None]:
+    return training.judged_settings(desk.shelf, _sets(body))
 
 
 async def _preflight(bench: Bench, request: Request) -> Any:

@@ -9,7 +9,11 @@ import pytest
 
 pytestmark = pytest.mark.browser
 
-BEFORE = "def shaped(completions, **kwargs):\n    scores = []\n    for c in completions:\n        if c:\n            scores.append(1.0)"
+BEFORE = """def shaped(completions, **kwargs):
+    scores = []
+    for c in completions:
+        if c:
+            scores.append(1.0)"""
 CARET = """([head, anchor]) => { const view = document.querySelector('#rw-editor .cm-content').cmTile.view;
     const at = (text) => view.state.doc.toString().indexOf(text) + text.length;
     view.focus(); view.dispatch({selection: {anchor: anchor ? at(anchor) : at(head), head: at(head)}}) }"""
