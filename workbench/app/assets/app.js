@@ -5,6 +5,7 @@
   const { el, $, plural } = RW;
   const banners = new Map();
   let gone = false;
+  let refused = '';
   let restored = false;
 
   RW.banner = (name, text, actions = []) => {
@@ -18,8 +19,11 @@
   // No answer and a restart are shown in the banner and get better by themselves; the rest is told as it is.
   RW.trouble = (error, before = '') => {
     if (!error || error.name === 'AbortError') return;
-    if (error.status === 0) { gone = true; RW.banner('gone', 'The server does not answer. What you type is kept in this browser and sent when it is back.'); }
-    else if (error.status === 403) { gone = true; RW.banner('gone', 'The server was started anew. Open the address it printed; what you typed is kept in this browser.'); }
+    if (error.status === 0 || error.status === 403) {
+      gone = true;
+      refused = before || refused; // the loop asks again every second, and what did not happen stays told
+      RW.banner('gone', refused + (error.status === 0 ? 'The server does not answer. What you type is kept in this browser and sent when it is back.' : 'The server was started anew. Open the address it printed; what you typed is kept in this browser.'));
+    }
     else RW.banner('trouble', before + error.message, [['Dismiss', () => RW.banner('trouble', null)]]);
     $('rw-state').textContent = '';
   };
@@ -31,7 +35,7 @@
         const state = await RW.get('state', { after });
         after = state.version;
         RW.state = state;
-        if (gone) { gone = false; RW.banner('gone', null); RW.forget(); RW.resend(); restored = false; }
+        if (gone) { gone = false; refused = ''; RW.banner('gone', null); RW.forget(); RW.resend(); restored = false; }
         if (!restored && state.shown) { restored = true; RW.restoreWeights(state); }
         show(state);
       } catch (error) {

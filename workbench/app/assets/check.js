@@ -32,7 +32,15 @@
 
   // ---------------------------------------------------------------- a finding
 
-  const pair = (name, value, kind) => (value === null ? null : el('div', {}, el('dt', {}, name), el('dd', { class: kind }, value)));
+  const pair = (name, value, kind) => (value === null ? null : el('div', {}, el('dt', {}, name), el('dd', { class: kind }, ...folded(el('span', {}, value), value))));
+  // Long evidence is cut to a few lines, of which the rest is one press away.
+  const LINES = 5;
+  const folded = (box, text) => {
+    if (text.split('\n').length <= LINES && text.length <= 90 * LINES) return [box];
+    box.classList.add('rw-folded');
+    const more = RW.button('Show all of it', () => { more.textContent = box.classList.toggle('rw-folded') ? 'Show all of it' : 'Show less'; more.setAttribute('aria-expanded', String(!box.classList.contains('rw-folded'))); }, { class: 'rw-link', 'aria-expanded': 'false' });
+    return [box, more];
+  };
   const scoreboard = (rows) => el('table', { class: 'rw-scoreboard' }, el('thead', {}, el('tr', {}, el('th', {}, 'without doing the task'), el('th', {}, 'earns'), el('td', {}))),
     el('tbody', {}, ...rows.map(([name, share, low, high]) => {
       const bar = el('i', { class: 'rw-bar-fill rw-low' });
@@ -79,8 +87,8 @@
     finding.prompt.length || finding.columns.length ? el('details', { class: 'rw-evidence' }, el('summary', {}, 'prompt and columns'),
       ...finding.prompt.map(([role, text]) => el('div', { class: 'rw-message' }, el('span', { class: 'rw-key' }, role), el('p', {}, text))),
       ...finding.columns.map(([name, text]) => el('div', { class: 'rw-message' }, el('span', { class: 'rw-key' }, name), el('p', {}, text)))) : null,
-    finding.text !== null ? el('pre', { class: 'rw-shot', tabindex: 0, 'aria-label': 'The smallest completion that shows it' }, finding.text || el('em', { class: 'rw-none' }, 'empty completion'),
-      finding.length > finding.text.length ? el('em', { class: 'rw-none' }, `\u2026 ${RW.plural(finding.length - finding.text.length, 'more character')}`) : null) : null,
+    ...(finding.text !== null ? folded(el('pre', { class: 'rw-shot', tabindex: 0, 'aria-label': 'The smallest completion that shows it' }, finding.text || el('em', { class: 'rw-none' }, 'empty completion'),
+      finding.length > finding.text.length ? el('em', { class: 'rw-none' }, `\u2026 ${RW.plural(finding.length - finding.text.length, 'more character')}`) : null), finding.text) : []),
     finding.table ? scoreboard(finding.table) : el('dl', { class: 'rw-got' }, pair('got', finding.got, 'rw-bad'), pair('expected', finding.expected, '')),
     finding.advice ? el('p', { class: 'rw-advice' }, finding.advice) : null, ...actions(finding));
 
@@ -96,7 +104,7 @@
     ].map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value)))) : null;
     const words = { none: 'Not sealed', holds: 'Sealed', broken: 'The seal is broken', damaged: 'The seal is damaged' }[it.state];
     const about = { none: 'A seal says which code was proved on which samples, and training starts from it.', holds: 'The code and the manifest are those that were checked.', broken: it.why ?? 'The code or the weights changed since. Check again and seal.', damaged: it.why }[it.state];
-    const button = el('button', { type: 'button', class: 'rw-button rw-primary', id: 'rw-seal', disabled: view.why_no_seal !== null, onclick: (event) => RW.busy(event.target, () => RW.post('check-seal')) }, 'Seal');
+    const button = el('button', { type: 'button', class: `rw-button${it.state === 'holds' ? '' : ' rw-primary'}`, id: 'rw-seal', disabled: view.why_no_seal !== null, onclick: (event) => RW.busy(event.target, () => RW.post('check-seal')) }, it.state === 'holds' ? 'Seal anew' : 'Seal');
     return el('aside', { class: 'rw-panel rw-seal', 'data-state': it.state, 'aria-label': 'Seal' }, el('h3', {}, words), el('p', {}, about), facts,
       el('div', { class: 'rw-actions' }, button, el('span', { class: 'rw-hint' }, view.why_no_seal ?? `covers the code, [set] and [[reward]]; a changed learning rate or comment breaks nothing`)),
       view.refused ? el('p', { class: 'rw-why', role: 'alert' }, view.refused) : null);
@@ -107,7 +115,9 @@
   const verdict = (result) => {
     const { error, warning, info } = result.counts;
     const parts = [error ? plural(error, 'error') : null, warning ? plural(warning, 'warning') : null, info ? `${info} for information` : null, result.waived ? `${result.waived} waived` : null].filter(Boolean);
-    return el('div', { class: `rw-verdict rw-${result.verdict}`, role: 'status' }, el('b', {}, result.verdict === 'pass' ? '\u2713 Passes' : '\u2715 Does not pass'),
+    const heed = result.verdict === 'pass' && warning > 0;
+    const words = result.verdict !== 'pass' ? '\u2715 Does not pass' : heed ? `! No error, but ${warning === 1 ? 'a warning' : plural(warning, 'warning')}` : view.select.length ? '\u2713 Nothing against it' : '\u2713 Passes';
+    return el('div', { class: `rw-verdict rw-${heed ? 'heed' : result.verdict}`, role: 'status' }, el('b', {}, words), view.select.length ? el('span', {}, `only ${view.select.join(', ')} ran`) : null,
       el('span', {}, `${parts.join(', ') || 'nothing found'} \u00b7 ${plural(result.checks, 'check')} on ${plural(result.rows, 'row')} in ${RW.seconds(result.seconds)}${result.quick ? ' (quick)' : ''}`),
       result.strength === 'weak' ? el('span', { class: 'rw-hint' }, 'Weak evidence: no rows labelled right and wrong.') : null,
       view.stale ? el('span', { class: 'rw-refusal' }, 'of an earlier text') : view.draft ? el('span', { class: 'rw-hint' }, 'of your unsaved text') : null);

@@ -57,6 +57,8 @@
   const check = (select = []) => { RW.showPage('check'); return RW.post('check-run', { select, quick: true, assume_kinds: false }).catch(RW.trouble); };
   const prove = async () => { await RW.save(); asked = (await check())?.number ?? null; if (RW.state) update(RW.state); };
 
+  const checked = (state) => state.check.number > 0 && state.check.state === 'done';
+
   const STEPS = [
     { title: 'A reward that pays nobody', page: 'write', here: () => $('rw-tiles'),
       text: 'format_reward is 0 for all eight completions, though six of them are laid out as they should be. Where every score is the same, training learns nothing from it, and no error is shown.',
@@ -64,9 +66,10 @@
     { title: 'Open a row and see why', page: 'write', here: () => $('rw-credits'), go: ['Open row 0', () => { RW.showPage('write'); RW.goTo(0); }],
       text: 'The credit of the row stands beside its text: format_reward could have given 1, and its condition, LAYOUT.fullmatch(text), did not hold. So it is the pattern, in line 5.',
       done: () => true },
-    { title: 'The checks find it by themselves', page: null, here: () => $('rw-findings'), go: ['Run the checks of the signal', () => check(['RW6'])],
-      text: 'Each finding comes with the line and the smallest completion that shows it. The card on this page says it: a dot does not match the end of a line, and thinking has several lines.',
-      done: (state) => state.check.number > 0 && state.check.state === 'done' },
+    { title: 'The checks find it by themselves', page: 'check', here: () => $('rw-findings'), go: ['Run the checks of the signal', () => check(['RW6'])],
+      text: (state) => (checked(state) ? 'The card on this page has the line and the smallest completion that shows it: a dot does not match the end of a line, and thinking has several lines.'
+        : 'Nothing has been checked yet. The checks of the signal look for rewards from which nothing can be learnt; each finding becomes a card on this page.'),
+      done: (state) => checked(state) },
     { title: 'Repair it', page: 'write', here: () => $('rw-editor'), go: ['Type the repair', type],
       text: 'In line 5 the pattern needs re.DOTALL, so that a dot matches the end of a line too. Type it, or let it be typed; the scores follow.',
       done: (state) => state.status === 'scored' && !state.shown.stale && (tile(state)?.mean ?? 0) > 0 },
@@ -75,6 +78,15 @@
       done: (state) => state.check.sealed, end: 'Sealed. In your own project it is the same five steps; Tour in the bar brings this back.' },
   ];
 
+  // Over the free end of the code rather than the list of problems; elsewhere at the right, where the findings are not.
+  const stand = () => {
+    const write = RW.page === 'write';
+    const under = document.querySelector('.rw-under')?.getBoundingClientRect();
+    card.style.left = write ? '' : 'auto';
+    card.style.right = write ? '' : '16px';
+    const room = window.innerHeight - card.offsetHeight - 60;
+    card.style.bottom = write && under?.height ? `${Math.max(16, Math.min(room, window.innerHeight - under.top + 8))}px` : '';
+  };
   const lit = (node) => {
     document.querySelector('.rw-tour-here')?.classList.remove('rw-tour-here');
     node?.classList.add('rw-tour-here');
@@ -91,7 +103,7 @@
     const last = at === STEPS.length - 1;
     const next = RW.button(last ? 'Back to your project' : 'Next', last ? leave : () => go(at + 1), { id: 'rw-tour-next' });
     card.replaceChildren(el('header', {}, el('span', { class: 'rw-hint' }, `Step ${at + 1} of ${STEPS.length}`), el('span', { class: 'rw-gap' }), el('button', { type: 'button', class: 'rw-link', id: 'rw-tour-leave', onclick: leave }, 'Leave the tour')),
-      el('h2', { tabindex: -1 }, step.title), el('p', {}, step.text), el('p', { class: 'rw-hint', id: 'rw-tour-said', role: 'status' }),
+      el('h2', { tabindex: -1 }, step.title), el('p', { id: 'rw-tour-text' }), el('p', { class: 'rw-hint', id: 'rw-tour-said', role: 'status' }),
       el('div', { class: 'rw-actions' }, at ? RW.button('Back', () => go(at - 1), { class: 'rw-button rw-quiet' }) : null, el('span', { class: 'rw-gap' }),
         step.go ? RW.button(step.go[0], step.go[1], { id: 'rw-tour-do', class: 'rw-button rw-primary' }) : null, next));
     update(RW.state);
@@ -103,7 +115,10 @@
     card.dataset.done = done ? 'yes' : 'no';
     const running = state.check.state === 'running';
     $('rw-tour-said').textContent = done && step.end ? step.end : running ? 'The checks are running\u2026' : at === 3 && done ? 'The scores moved.' : '';
+    const text = typeof step.text === 'function' ? step.text(state) : step.text;
+    if ($('rw-tour-text').textContent !== text) $('rw-tour-text').textContent = text;
     lit(step.here());
+    stand();
     if (at === 4 && asked === state.check.number && state.check.state === 'done' && !state.check.sealed) { asked = null; RW.post('check-seal').catch(RW.trouble); }
   };
 
@@ -114,5 +129,7 @@
     card = el('aside', { class: 'rw-tour', id: 'rw-tour', 'aria-label': 'Tour' });
     document.querySelector('.rw-bar').after(card);
     draw();
+    const moved = new ResizeObserver(stand);
+    for (const each of [document.querySelector('.rw-under'), card, document.body]) moved.observe(each);
   };
 })();

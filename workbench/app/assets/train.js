@@ -37,23 +37,29 @@
     return el('section', { class: 'rw-panel rw-new-run', 'aria-label': 'A new run' }, el('h3', {}, 'A new run'), ...preparations(), ...ASKED.map(field), more,
       el('p', { class: 'rw-why', id: 'rw-set-why', role: 'alert', hidden: !view.why }, view.why ?? ''),
       el('div', { class: 'rw-actions' }, el('button', { type: 'button', class: 'rw-button rw-primary', id: 'rw-train-start', onclick: (event) => start(event.target) }, 'Start'),
-        RW.button('Look first', (event) => RW.busy(event.target, async () => { await RW.post('train-preflight', { sets: sets() }); await refresh(); }), { id: 'rw-preflight', title: 'Preflight: data, memory, signal, seal and settings; nothing is trained' })),
+        RW.button('Look first', (event) => RW.busy(event.target, async () => { if (!await fit()) return; await RW.post('train-preflight', { sets: sets() }); await refresh(); }), { id: 'rw-preflight', title: 'Preflight: data, memory, signal, seal and settings; nothing is trained' })),
       el('details', { id: 'rw-resolved' }, el('summary', {}, 'Settings as resolved'), resolved(view.settings)), preflight());
   };
 
   const resolved = (list) => el('table', {}, el('tbody', {}, ...list.map((setting) => el('tr', { title: setting.help }, el('td', {}, setting.name), el('td', {}, String(setting.value)), el('td', {}, el('small', {}, setting.from))))));
   let pause = null;
+  const judge = async () => {
+    const found = await RW.post('train-resolve', { sets: sets() });
+    $('rw-set-why').hidden = !found.why;
+    $('rw-set-why').textContent = found.why ?? '';
+    if (found.settings.length) $('rw-resolved').querySelector('table').replaceWith(resolved(found.settings));
+    return found;
+  };
   const resolve = () => {
     clearTimeout(pause);
-    pause = setTimeout(async () => {
-      const why = $('rw-set-why');
-      try {
-        const found = await RW.post('train-resolve', { sets: sets() });
-        why.hidden = !found.why;
-        why.textContent = found.why ?? '';
-        if (found.settings.length) $('rw-resolved').querySelector('table').replaceWith(resolved(found.settings));
-      } catch (error) { RW.trouble(error); }
-    }, 250);
+    pause = setTimeout(() => judge().catch(RW.trouble), 250);
+  };
+  // What cannot work stands above the buttons once; a model that is missing is asked for where it is typed.
+  const fit = async () => {
+    clearTimeout(pause);
+    const found = await judge();
+    if (found.why && found.settings.length) $('rw-set-model').focus();
+    return !found.why;
   };
 
   const preparations = () => {
@@ -73,6 +79,7 @@
   };
 
   const start = (button) => RW.busy(button, async () => {
+    if (!await fit()) return;
     const found = await RW.post('train-start', { sets: sets(), allow_unsealed: $('rw-unsealed')?.checked ?? false });
     waiting = found.name;
     choose(found.name);

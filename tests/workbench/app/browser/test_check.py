@@ -48,6 +48,7 @@ def test_from_a_finding_to_a_waiver_and_a_seal(bench_page: Any, server: Any, ser
     assert "meant so" in manifest.read_text()
     page.click("#rw-seal")
     page.wait_for_selector(".rw-seal[data-state=holds]")
+    page.wait_for_selector("#rw-seal:not(.rw-primary) >> text=Seal anew")
     assert "6 rows in 2 groups" in page.inner_text(".rw-seal")
     assert json.loads((server.project / "rewardset.seal.json").read_text())["quick"] is True
     (server.project / "rewardset.seal.json").unlink()

@@ -26,6 +26,8 @@ def test_what_was_typed_survives_a_killed_server(
     bench.page.set_default_timeout(120_000)  # a second server has to load
     bench.page.wait_for_selector("text=The server does not answer")
     bench.replace("score += 0.125", "score += 0.0625")
+    bench.page.click("#rw-save")
+    bench.page.wait_for_selector("#rw-banner >> text=Not saved. The server does not answer")
     start(project, port)
     bench.page.wait_for_selector("#rw-banner", state="hidden")
     bench.page.wait_for_selector("#rw-results-in[data-status=scored]")

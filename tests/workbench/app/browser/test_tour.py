@@ -24,10 +24,19 @@ def test_the_tour_is_offered_once_and_repairs_a_bug_in_a_copy_of_its_own(
     page.click("#rw-tour-do")
     page.wait_for_selector("#rw-credits >> text=LAYOUT.fullmatch(text)")
     page.click("#rw-tour-next")
+    page.wait_for_selector("#rw-tour-text >> text=Nothing has been checked yet")
+    page.wait_for_selector("#rw-findings >> text=Not checked yet")
     page.click("#rw-tour-do")
     page.wait_for_selector("#rw-tour[data-done=yes]", timeout=PATIENCE_MS)
     page.wait_for_selector("#rw-findings [data-check=RW601]")
+    assert "a dot does not match" in page.inner_text("#rw-tour-text")
+    assert "Passes" not in page.inner_text(".rw-verdict")
     page.click("#rw-tour-next")
+    page.wait_for_selector("#rw-margin:visible")
+    page.wait_for_function(
+        "() => { const [card, list] = ['.rw-tour', '.rw-under'].map((each) => document.querySelector(each)"
+        ".getBoundingClientRect()); return card.top > 60 && card.bottom <= list.top; }"
+    )
     page.wait_for_selector("#rw-tour[data-done=no]")
     page.click("#rw-tour-do")
     page.wait_for_selector("#rw-tour-said >> text=The scores moved.")

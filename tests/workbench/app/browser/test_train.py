@@ -28,6 +28,9 @@ def test_a_run_is_read_and_settings_are_judged_while_they_are_typed(
     page = as_bench(open_page(no_runs)).page
     page.click("#rw-tab-train")
     page.wait_for_selector("text=No run yet")
+    page.click("#rw-train-start")  # no model is named anywhere
+    page.wait_for_function("() => document.activeElement?.id === 'rw-set-model'")
+    assert page.locator("text=name a model in the field above").count() == 1
     write_run(no_runs.project, "first")
     page.click("#rw-tab-write")
     page.click("#rw-tab-train")
