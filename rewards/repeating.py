@@ -39,7 +39,8 @@ def without_the_failed(result: CallResult, good: Sequence[int]) -> CallResult:
     failed = rows - len(good)
     note = (
         f"{failed} of {rows} rows failed, and the others were scored in a call without "
-        f'{"it" if failed == 1 else "them"}: declare scope = "row" if a score depends on its own row alone'
+        f'{"it" if failed == 1 else "them"}: declare scope = "row" (in rewardset.toml, or @reward(scope="row")) '
+        "if a score depends on its own row alone"
     )
     return replace(result, notes=(*result.notes, note))
 

@@ -84,6 +84,11 @@ def parse_target(text: str | Path) -> Target:
         and all(part.isidentifier() for part in module.split("."))
     ):
         return Target(text, "module", Path.cwd(), name, module)
+    if path.is_file():
+        raise TargetError(
+            f"'{where}' is no reward file; if it holds completions, it goes behind the rewards: "
+            f"{_example_file(path.parent)} --samples {where}"
+        )
     raise TargetError(
         f"there is no file or folder '{where}'; a target is a project folder, a file.py, "
         "a file.py::function or a package.module:function"

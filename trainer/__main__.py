@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import typer
 
 from rewards.errors import RewardWorkbenchError
-from trainer.environment import end_with_command, prepare_process
+from trainer.early import setting_advice
+from trainer.environment import COMMAND, end_with_command, prepare_process
 from trainer.ranks import SaidByMain, rank_name, speaks
 
 COMMANDS = {
@@ -53,10 +55,13 @@ def build_app() -> typer.Typer:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code. Known errors become one line on standard error."""
+    called = "reward-workbench" if COMMAND in os.environ else None  # as whose command it was asked for
     prepare_process()
     end_with_command()
     try:
-        code: Any = build_app()(args=None if arguments is None else list(arguments), standalone_mode=False)
+        code: Any = build_app()(
+            args=None if arguments is None else list(arguments), prog_name=called, standalone_mode=False
+        )
     except RewardWorkbenchError as error:
         if not isinstance(error, SaidByMain):
             _tell(f"{rank_name()}error: {error}")
@@ -80,7 +85,7 @@ def _tell_wrong_use(error: Any) -> int:
         return 2
     help_line = f"; see {context.command_path} --help" if context is not None else ""
     text = " ".join(str(error.format_message()).split()).rstrip(".")
-    _tell(f"error: {text[:1].lower()}{text[1:]}{help_line}")
+    _tell(f"error: {text[:1].lower()}{text[1:]}{setting_advice(error)}{help_line}")
     return 2
 
 

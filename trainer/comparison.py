@@ -70,9 +70,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Regression:
-    """A prompt on which the trained model's total is lower.
+    """A prompt on which the trained model's total is lower, on the mean of its completions.
 
-    What both answered (the lowest-scored completion of each).
+    What shows the loss: the best-paid completion of the base beside the worst-paid of the trained model.
     """
 
     prompt: Any
@@ -204,7 +204,7 @@ def regressions(
     return [
         Regression(
             prompt=prompts[row],
-            base=_lowest(answers[0][row], scored[0].totals, row, samples),
+            base=_lowest(answers[0][row], -scored[0].totals, row, samples),
             trained=_lowest(answers[1][row], scored[1].totals, row, samples),
             base_total=float(before[row]),
             trained_total=float(after[row]),

@@ -30,7 +30,7 @@ def to_text(comparison: Comparison) -> str:
     tail += [
         f"reward '{name}' could not score some completions: {why}" for name, why in comparison.errors.items()
     ]
-    return "\n".join([*head, *body, *tail, *_text_worst(comparison.worst)])
+    return "\n".join([*head, *body, *tail, *_text_worst(comparison.worst, comparison.completions)])
 
 
 def _text_line(line: Line) -> str:
@@ -46,14 +46,16 @@ def _text_line(line: Line) -> str:
     return f"{name:<24}{weight:>6}{numbers}   {bounds:<18}{detectable:>10}  {counts:<13}{result.p:>7.2g}"
 
 
-def _text_worst(worst: Iterable[Regression]) -> list[str]:
+def _text_worst(worst: Iterable[Regression], completions: int) -> list[str]:
     lines: list[str] = []
+    mean = f" (mean of {completions})" if completions > 1 else ""
+    best, least = ("base, best", "trained, worst") if completions > 1 else ("base", "trained")
     for one in worst:
         lines += [
             "",
-            f"lost {one.base_total - one.trained_total:.3f} of the total: {_short(last_words(one.prompt))}",
+            f"lost {one.base_total - one.trained_total:.3f} of the total{mean}: {_short(last_words(one.prompt))}",
         ]
-        lines += [f"  base     {_short(one.base)}", f"  trained  {_short(one.trained)}"]
+        lines += [f"  {best:<{len(least)}}  {_short(one.base)}", f"  {least}  {_short(one.trained)}"]
     return ["", "worst regressions:", *lines[1:]] if lines else ["", "no prompt lost anything of the total"]
 
 

@@ -7,6 +7,7 @@ their stage; completions of a prompt that stages share, sampled alike, are made 
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,10 +56,7 @@ def dry_run(request: Request, *, prompts: int, out: Path) -> list[DryRun]:
     """
     if prompts < 1:
         raise UsageError(f"--prompts {prompts} must be at least 1")
-    try:
-        out.absolute().parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{out} cannot be written: {error.strerror}") from error
+    _see_writable(out)
     quiet_libraries()
     jobs = prepare_jobs(request)
     first = jobs[0]
@@ -88,6 +86,23 @@ def dry_run(request: Request, *, prompts: int, out: Path) -> list[DryRun]:
         )
     write_samples(out, [(one.stage, one.scored) for one in results], list(first.data.columns))
     return results
+
+
+def _see_writable(out: Path) -> None:
+    """Make the folder of `out` and see that a file can be made there, before any time is spent.
+
+    Raises:
+        UsageError: it cannot, or `out` is a folder.
+    """
+    if out.is_dir():
+        raise UsageError(f"{out} cannot be written: it is a folder; give --out the name of a file")
+    folder = out.absolute().parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{out.name}."):
+            pass
+    except OSError as error:
+        raise UsageError(f"{out} cannot be written: {error.strerror}; give another --out") from error
 
 
 def weights_of(job: Job) -> list[float]:

@@ -13,6 +13,7 @@ import importlib.util
 import re
 import sys
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,27 @@ def refuse_early(target: str, *, model: str | None = None, sets: Iterable[str] =
         _check_batches(train, model, one, values)
     chosen = str(values.get("model") or model or train.model)
     foresee_model(chosen, parsed.root)
+
+
+ALIASES = {
+    "steps": "max_steps",
+    "epochs": "num_train_epochs",
+    "lr": "learning_rate",
+    "group_size": "num_generations",
+}
+"""What settings are often called."""
+
+
+def setting_advice(error: Any) -> str:
+    """`; as a setting: --set max_steps=...` for an unknown option of a command with --set, else ""."""
+    command = getattr(getattr(error, "ctx", None), "command", None)
+    option = str(getattr(error, "option_name", "") or "")
+    if not option.startswith("--") or not any("--set" in one.opts for one in getattr(command, "params", ())):
+        return ""
+    name = option.removeprefix("--").replace("-", "_")
+    known = [*trl_fields(), *BESIDE]
+    near = name if name in known else ALIASES.get(name) or next(iter(get_close_matches(name, known, 1)), "")
+    return f"; settings of a training are given by --set: --set {near}=..." if near else ""
 
 
 def model_beside_resume(target: str, *, model: str, run: Path | None) -> None:
@@ -170,4 +192,4 @@ def _fits(kind: str, value: Any) -> bool:
     )
 
 
-__all__ = ["model_beside_resume", "refuse_early", "trl_fields"]
+__all__ = ["model_beside_resume", "refuse_early", "setting_advice", "trl_fields"]

@@ -80,14 +80,20 @@ def _of_run(run: RunDir) -> Trained:
     adapter = run.adapter if is_adapter_folder(run.adapter) else None
     full = run.full_model if weight_files(run.full_model) else None
     if adapter is None and full is None:
-        hint = (
-            "it is still being trained" if run.is_live() else "resume it: reward-workbench train ... --resume"
-        )
+        hint = "it is still being trained" if run.is_live() else f"go on with it: {_resuming(run)}"
         raise UsageError(f"{run.path} has no trained model yet (no adapter/); {hint}")
     known = run.environment().get("base_fingerprint")
     prompts = [row["prompt"] for row in run.holdout() if "prompt" in row]
     tokenizer = _with_tokenizer([adapter or full, run.last_checkpoint(), base])
     return Trained(run.path, base, adapter, full, tokenizer, known, prompts)
+
+
+def _resuming(run: RunDir) -> str:
+    """The command that goes on with a run."""
+    from trainer.run import resume_line
+
+    known = (run.path / FACTS).is_file()
+    return resume_line(run) if known else f"reward-workbench train TARGET --run {run.path} --resume"
 
 
 def base_of(run: RunDir) -> str:

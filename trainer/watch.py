@@ -247,13 +247,14 @@ def ending(view: View) -> str:
 
 
 def _gain(view: View) -> str:
-    """The mean reward of the first and the last tenth (at least one step each)."""
+    """The mean reward of the first and the last steps: up to ten, at most a quarter of the run."""
     rewards = series(view, "reward")
     if len(rewards) < 2:
         return ""
     count = min(10, max(1, len(rewards) // 4))
     first, last = rewards[:count], rewards[-count:]
-    return f", reward {sum(first) / count:.2f} -> {sum(last) / count:.2f} (first and last {count})"
+    steps = "step" if count == 1 else f"{count} steps"
+    return f", reward {sum(first) / count:.2f} -> {sum(last) / count:.2f} (first and last {steps})"
 
 
 def series(view: View, key: str) -> list[float]:

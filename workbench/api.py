@@ -419,6 +419,7 @@ def check(
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     quick: bool = False,
+    assume_kinds: bool = False,
     columns: Mapping[str, str] | None = None,
     weights: Weights | None = None,
     tokenizer: Any = None,
@@ -430,6 +431,7 @@ def check(
         functions, samples, columns, weights, tokenizer, read_as: as in `score`.
         select, ignore: starts of check codes (`"RW1"`).
         quick: leave out the checks that take longer.
+        assume_kinds: take the kind that a name suggests for the declared one.
 
     Raises:
         As `score`.
@@ -445,10 +447,11 @@ def check(
             select=chosen,
             ignore=left_out,
             quick=quick,
+            assume_kinds=assume_kinds,
             runner=opened.runner,
             batch=opened.batch(tokenizer),
         )
-        return Checked(report)
+        return Checked(report.for_python())
 
 
 def diff(
@@ -577,8 +580,9 @@ def _samples(samples: Any, columns: Mapping[str, str] | None) -> Samples:
         raise ArgumentError("samples are missing: a list of rows, a data frame, a data set or a file's path")
     if isinstance(samples, Samples):
         return samples
-    paths = _paths(samples)
-    return read_samples(paths, columns=columns) if paths else samples_from(samples, columns=columns)
+    if paths := _paths(samples):
+        return read_samples(paths, columns=columns, named=columns or ())
+    return samples_from(samples, columns=columns)
 
 
 __all__ = [

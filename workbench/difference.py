@@ -54,7 +54,10 @@ class Change:
 
 @dataclass(frozen=True)
 class RowChange:
-    """One row: each pair is (before, after); NaN where there is no number. `flips`: its advantage changes sign."""
+    """One row: each pair is (before, after); NaN where there is no number.
+
+    `rank`: of its total in its group, 1 the best, ties share the mean. `flips`: its advantage changes sign.
+    """
 
     row: int
     id: str
@@ -114,8 +117,8 @@ class Difference:
     @cached_property
     def _ranks(self) -> tuple[Floats, Floats]:
         return (
-            ranks_inside(self.before.totals, self.before.group_codes),
-            ranks_inside(self.after.totals, self.after.group_codes),
+            ranks_inside(-self.before.totals, self.before.group_codes),
+            ranks_inside(-self.after.totals, self.after.group_codes),
         )
 
     def changed(self, most: int | None = None) -> list[RowChange]:

@@ -50,15 +50,17 @@ def open_target(
     Raises:
         TargetError, ManifestError: the target cannot be used.
         SamplesError: no samples were named, or no row could be read.
+        UsageError: no row has a column that `columns` is to change.
     """
     parsed = parse_target(target)
     manifest = read_manifest(parsed.path) if parsed.kind == "project" else None
     paths = list(samples) or sample_paths(parsed, manifest)
     if not paths:
         raise SamplesError(no_samples(parsed, manifest))
-    columns = {**(manifest.data.columns if manifest else {}), **(columns or {})}
+    named = columns or {}
+    columns = {**(manifest.data.columns if manifest else {}), **named}
     form = form or (manifest.set.read_as if manifest else "")
-    found = read_as(read_samples(paths, columns=columns), form)
+    found = read_as(read_samples(paths, columns=columns, named=named), form)
     return Opened(parsed, manifest, with_labels(found, labels_file(parsed), add=pinned))
 
 

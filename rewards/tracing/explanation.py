@@ -22,6 +22,7 @@ from rewards.tracing.state import State
 _LABEL = 48
 _SHOWN = 80
 _MOST_MISSED = 24
+_SMALL = 1e-9
 
 
 @dataclass(frozen=True)
@@ -147,6 +148,13 @@ class RewardExplanation:
         )
 
 
+def _limit(part: Part) -> float | None:
+    """What the part could have given at most (taken, for a penalty); None where it gave more than was written."""
+    if part.of is not None and part.points * part.of > 0 and abs(part.points) > abs(part.of) + _SMALL:
+        return None
+    return part.of
+
+
 def strict(value: float | None) -> float | str | None:
     """A number as strict JSON, to the last digit."""
     if value is None or math.isfinite(value):
@@ -199,7 +207,7 @@ class Reader:
         return Credit(
             name=self._label(part, test),
             points=part.points,
-            of=part.of,
+            of=_limit(part),
             line=site.place.line or None,
             condition=condition,
             value=value,

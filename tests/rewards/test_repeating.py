@@ -50,7 +50,8 @@ def test_without_a_declared_scope_the_others_are_called_together() -> None:
     assert list(result.errors) == [2]
     assert result.notes == (
         "1 of 5 rows failed, and the others were scored in a call without it: "
-        'declare scope = "row" if a score depends on its own row alone',
+        'declare scope = "row" (in rewardset.toml, or @reward(scope="row")) '
+        "if a score depends on its own row alone",
     )
 
 

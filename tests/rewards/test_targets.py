@@ -21,6 +21,12 @@ def test_the_four_forms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert kinds == [("project", None), ("project", None), ("file", None), ("file", "f"), ("module", "f")]
 
 
+def test_samples_given_as_a_target_are_answered_with_the_right_form(tmp_path: Path) -> None:
+    (tmp_path / "s.jsonl").write_text("{}\n")
+    with pytest.raises(TargetError, match=r"is no reward file; .*rewards\.py --samples .*s\.jsonl"):
+        parse_target(tmp_path / "s.jsonl")
+
+
 def test_a_seal_stands_beside_what_it_seals(tmp_path: Path) -> None:
     (tmp_path / "rewards.py").write_text("")
     (tmp_path / "rewardset.toml").write_text("")

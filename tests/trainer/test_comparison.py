@@ -81,6 +81,16 @@ def test_the_worst_regressions_are_shown_with_both_answers(crew: Crew) -> None:
     assert "lost 3.000 of the total: What is 0 + 1?" in to_text(result)
 
 
+def test_a_regression_shows_the_pair_of_completions_that_lost(crew: Crew) -> None:
+    same = Completion("0", [1], True)
+    base = [[same, Completion("<answer>1", [1], True)]] * 4
+    result = compare_answers((base, [[same, same]] * 4), PROMPTS, crew)
+    assert (result.worst[0].base, result.worst[0].trained) == ("<answer>1", "0")
+    text = to_text(result)
+    assert "of the total (mean of 2): " in text
+    assert "  base, best      <answer>1\n  trained, worst  0" in text
+
+
 def test_completions_without_a_score_are_counted_and_told(crew: Crew) -> None:
     result = compared(crew, said("1", "2", "3", "4"), said("boom", "2", "3", "4"))
     assert (result.lines[3].unscored, result.lines[3].paired.pairs) == (1, 3)

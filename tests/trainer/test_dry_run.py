@@ -49,6 +49,23 @@ def test_wrong_use_is_told_before_anything_is_loaded(project: Path, tmp_path: Pa
         dry_run(Request(str(project)), prompts=1, out=tmp_path / "a file" / "x.jsonl")
 
 
+def test_a_place_that_cannot_be_written_is_told_before_anything_is_generated(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trainer.dry_run.prepare_jobs", lambda _: pytest.fail("work was begun"))
+    with pytest.raises(UsageError, match="it is a folder; give --out the name of a file"):
+        dry_run(Request(str(project)), prompts=1, out=tmp_path)
+
+    def refused(**_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.NamedTemporaryFile", refused)
+    with pytest.raises(
+        UsageError, match=r"x\.jsonl cannot be written: Permission denied; give another --out"
+    ):
+        dry_run(Request(str(project)), prompts=1, out=tmp_path / "x.jsonl")
+
+
 STAGES = """
 [[train.stage]]
 name = "layout"

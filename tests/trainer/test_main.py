@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from trainer.__main__ import COMMANDS, main
+from trainer.environment import COMMAND
 
 
 def test_every_command_of_the_table_is_there(capsys: pytest.CaptureFixture[str]) -> None:
@@ -22,6 +23,21 @@ def test_every_command_of_the_table_is_there(capsys: pytest.CaptureFixture[str])
 def test_wrong_use_is_one_line_and_code_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", "x", "--zzz", "9"]) == 2
     assert capsys.readouterr().err.startswith("error: no such option: --zzz; see ")
+
+
+def test_an_option_that_is_a_setting_is_answered_with_set(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "x", "--steps", "6"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: no such option: --steps")
+    assert "; settings of a training are given by --set: --set max_steps=...; see " in said
+
+
+def test_the_help_speaks_of_the_command_that_was_called(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(COMMAND, "")
+    assert main(["merge", "--help"]) == 0
+    assert "Usage: reward-workbench merge [OPTIONS]" in capsys.readouterr().out
 
 
 def test_a_missing_target_is_code_2(capsys: pytest.CaptureFixture[str]) -> None:

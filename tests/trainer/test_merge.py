@@ -228,8 +228,9 @@ def test_a_full_fine_tuning_is_proved_where_it_lies(
 
 def test_an_unfinished_run_says_so(tiny_run: Path) -> None:
     shutil.rmtree(tiny_run / "adapter")
-    with pytest.raises(UsageError, match="has no trained model yet"):
+    with pytest.raises(UsageError, match="has no trained model yet") as refused:
         merge(tiny_run)
+    assert f" --run {tiny_run} --resume" in str(refused.value)
 
 
 def test_an_empty_folder_is_no_run(tmp_path: Path) -> None:

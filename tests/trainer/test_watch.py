@@ -63,7 +63,7 @@ def test_a_finished_run_is_shown_whole_and_ends(tiny_run: Path, capsys: pytest.C
     assert lines[0].startswith("sums-1: watch the reward, not the loss")
     assert lines[1].startswith("step 1/2  reward 0.25")
     assert lines[-1] == (
-        f"finished: step 2 of 2, reward 0.25 -> 0.75 (first and last 1); next: reward-workbench merge {tiny_run}"
+        f"finished: step 2 of 2, reward 0.25 -> 0.75 (first and last step); next: reward-workbench merge {tiny_run}"
     )
 
 

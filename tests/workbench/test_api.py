@@ -42,6 +42,24 @@ def correct(completions: list[str], answer: list[str], **_: Any) -> list[float]:
     return [float(gold in text) for text, gold in zip(completions, answer, strict=True)]
 
 
+def test_kinds_are_assumed_where_asked_and_held_back_checks_say_how() -> None:
+    def correctness_reward(completions: list[str], **_: Any) -> list[float]:
+        return [float("2" in text) for text in completions]
+
+    rows = [{key: value for key, value in row.items() if key != "label"} for row in ROWS]
+    held = workbench.check(correctness_reward, rows, select=["RW403"])
+    assert "assume_kinds=True" in repr(held)
+    assert "--assume-kinds" not in repr(held) + "".join(one.why for one in held.report.skipped)
+    assert workbench.check(correctness_reward, rows, select=["RW403"], assume_kinds=True).report.ran
+
+
+@pytest.mark.parametrize("paths", [True, False])
+def test_a_column_to_change_that_no_row_has_is_one_sentence(tmp_path: Path, paths: bool) -> None:
+    (tmp_path / "s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    with pytest.raises(UsageError, match="columns foo=prompt: no row has a column 'foo'"):
+        workbench.score(tagged, tmp_path / "s.jsonl" if paths else ROWS, columns={"foo": "prompt"})
+
+
 @pytest.mark.guide("G24")
 def test_functions_are_scored_without_any_file() -> None:
     scores = workbench.score([tagged, correct], ROWS)

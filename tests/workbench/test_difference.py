@@ -29,6 +29,11 @@ def test_rows_are_better_worse_equal_lost_and_gained() -> None:
     assert (same.changed, same.equal, same.mean_after) == (0, 4, 1.0)
 
 
+def test_ranks_count_from_the_best() -> None:
+    found = compare(table({"r": [0, 1, 0, 1]}, GROUPS), table({"r": [0, 1, 1, 0]}, GROUPS))
+    assert {row.row: row.rank for row in found.changed()} == {2: (2.0, 1.0), 3: (1.0, 2.0)}
+
+
 @pytest.mark.guide("G24")
 def test_a_turned_group_teaches_the_opposite() -> None:
     found = compare(table({"r": [0, 1, 0, 1]}, GROUPS), table({"r": [0, 1, 1, 0]}, GROUPS))

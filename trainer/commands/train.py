@@ -25,7 +25,9 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="go on from the run's last checkpoint")] = False,
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", help="key=value, any setting of TRL's GRPOConfig; repeatable"),
+        typer.Option(
+            "--set", help="key=value, one of docs/training.md or any of TRL's GRPOConfig; repeatable"
+        ),
     ] = None,
     allow_unsealed: Annotated[
         bool,

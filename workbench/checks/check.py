@@ -109,6 +109,20 @@ def shown(value: Any, limit: int = 60) -> str:
     return f"{text[:half]} ... {text[-half:]}"
 
 
+def shown_pattern(pattern: str) -> str:
+    """A regular expression as it is written in code: shortened as by `shown`, its backslashes single."""
+    return shown(_Written(pattern))
+
+
+class _Written(str):
+    """A text whose repr is how a raw literal shows it."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str.__repr__(self).replace("\\\\", "\\")
+
+
 def difference(before: Any, after: Any, around: int = 24) -> tuple[str, str]:
     """Two values as reprs, cut to where they begin to differ."""
     old, new = repr(before), repr(after)

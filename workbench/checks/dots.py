@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from rewards.contract import call, completion_text, unwrap
-from workbench.checks.check import number, shown
+from workbench.checks.check import number, shown_pattern
 from workbench.checks.finding import Finding
 from workbench.checks.observing import batch_of, reward_named
 from workbench.checks.subject import RewardSubject
@@ -31,7 +31,7 @@ def with_dot_advice(subject: RewardSubject, finding: Finding) -> Finding:
     """The finding, its advice led by the pattern and the flag where that is why its completion earns less."""
     completion = finding.evidence.completion
     text = completion_text(completion) if completion is not None else ""
-    row = next(iter(subject.concerned), None)
+    row = next(iter(subject.concerned), None)  # None without samples too
     paid = subject.description.entry.cost == "paid"
     if paid or finding.check not in ASKED or "\n" not in text.strip() or row is None:
         return finding
@@ -45,9 +45,9 @@ def with_dot_advice(subject: RewardSubject, finding: Finding) -> Finding:
     where = f"line {found['line']} of {found['file']}" if found["line"] else "the code"
     return replace(
         finding,
-        advice=f"In {where} the pattern {shown(found['pattern'])} is used without re.DOTALL, so its dot stops at the "
-        f"end of a line; with the flag, re.{found['function']}(pattern, {found['more']}re.DOTALL), this completion "
-        f"earns {number(found['score'])}. {finding.advice}",
+        advice=f"In {where} the pattern {shown_pattern(found['pattern'])} is used without re.DOTALL, so its dot "
+        f"stops at the end of a line; with the flag, re.{found['function']}(pattern, {found['more']}re.DOTALL), this "
+        f"completion earns {number(found['score'])}. {finding.advice}",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.checks.finding import Finding, order
@@ -90,6 +90,7 @@ class Report:
     baseline: int | None = None
     chosen: bool = False
     source: str = ""
+    assume_with: str = "--assume-kinds"
 
     @property
     def held_back(self) -> list[str]:
@@ -100,9 +101,16 @@ class Report:
                 counts[item.reward, item.held] = counts.get((item.reward, item.held), 0) + 1
         return [
             f"{count} check{'s' if count != 1 else ''} of {reward} held back: it looks like {kind} and does not "
-            f'say so; declare kind = "{kind}", or run them with --assume-kinds'
+            f'say so; declare kind = "{kind}" (in rewardset.toml, or @reward(kind="{kind}")), or run them with '
+            f"{self.assume_with}"
             for (reward, kind), count in counts.items()
         ]
+
+    def for_python(self) -> Report:
+        """The same, the option that has held-back checks run named as Python spells it."""
+        argument = "assume_kinds=True"
+        skipped = tuple(replace(one, why=one.why.replace(self.assume_with, argument)) for one in self.skipped)
+        return replace(self, skipped=skipped, assume_with=argument)
 
     @property
     def all_findings(self) -> list[Finding]:

@@ -170,8 +170,12 @@ class RewardSubject:
 
     @functools.cached_property
     def concerned(self) -> list[int]:
-        """The rows on which the reward's `when` holds; all without one. It is not called for others."""
-        assert self.batch is not None
+        """The rows on which the reward's `when` holds; all without one, none without samples.
+
+        It is not called for others.
+        """
+        if self.batch is None:
+            return []
         columns, wanted = self.batch.columns, self.description.entry.when
         return [
             row
@@ -182,8 +186,7 @@ class RewardSubject:
     @functools.cached_property
     def pace_s(self) -> float:
         """Seconds a row takes, going by a first call with two of them; a slow one is repeated, it may have imported."""
-        assert self.batch is not None
-        if len(self.concerned) <= 4:
+        if self.batch is None or len(self.concerned) <= 4:
             return 0.0
         two = self.batch.rows(self.concerned[:2])
         seconds = self.bench.call(self.name, two, timeout_s=self.patience_s).seconds
@@ -194,7 +197,8 @@ class RewardSubject:
     @functools.cached_property
     def rows(self) -> list[int]:
         """The rows of the samples used: all, or whole groups spread over them; fewer where the reward is slow."""
-        assert self.batch is not None
+        if self.batch is None:
+            return []
         limit = QUICK_ROWS if self.options.quick else ROWS
         affordable = int(BASE_S * self._haste / max(1e-6, self.pace_s))
         groups = [self.batch.groups[row] for row in self.concerned]
@@ -359,7 +363,8 @@ class RewardSubject:
 
     def labelled(self, *labels: str) -> list[int]:
         """Usable rows with one of these labels."""
-        assert self.samples is not None
+        if self.samples is None:
+            return []
         return [row for row in self.usable if self.samples.labels[row] in labels]
 
     def best_row(self) -> int | None:

@@ -7,10 +7,16 @@ from typing import Annotated
 
 import typer
 
+from workbench.cli.reading import Columns, parse_columns
+
 
 def import_samples(
     file: Annotated[Path, typer.Argument(help="A file or folder in any format that `score` reads.")],
     out: Annotated[Path, typer.Option("--out", help="The samples file to write, JSONL.")],
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the samples file that is there.")
+    ] = False,
+    columns: Columns = "",
 ) -> None:
     """Write completions of any readable format as samples.jsonl, a row a line; prints the file that was written."""
     from rewards.errors import UsageError
@@ -20,7 +26,10 @@ def import_samples(
 
     if out.resolve() == file.resolve():
         raise UsageError(f"{file} is the file to read; give --out another name: samples are never changed")
-    samples = read_samples([file])
+    if out.exists() and not overwrite:
+        raise UsageError(f"{out} is there already; give --out another name, or replace it: --overwrite")
+    mapping = parse_columns(columns)
+    samples = read_samples([file], columns=mapping, named=mapping)
     notes_to_stderr([*samples.notes, *map(str, samples.skipped)], limit=10)
     write_output(to_jsonl(samples), out)
     typer.echo(str(out))

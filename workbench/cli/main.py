@@ -91,13 +91,15 @@ _WRONG_USE: type[Exception] = next(
 
 def _tell_wrong_use(error: Any) -> int:
     """One line for a wrong command line; the help where a command was called with nothing at all."""
+    from trainer.early import setting_advice
+
     context = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError":
         typer.echo(error.format_message())
         return 2
     help_line = f"; see {context.command_path} --help" if context is not None else ""
     text = " ".join(str(error.format_message()).split()).rstrip(".")
-    _tell(f"error: {text[:1].lower()}{text[1:]}{help_line}")
+    _tell(f"error: {text[:1].lower()}{text[1:]}{setting_advice(error)}{help_line}")
     return 2
 
 

@@ -22,7 +22,11 @@ def train(
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on at the last whole checkpoint.")] = False,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", help="A setting: key=value; again for more.")
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="A setting: key=value; again for more. Names: docs/training.md, and all of TRL's GRPOConfig.",
+        ),
     ] = None,
     allow_unsealed: Annotated[
         bool, typer.Option("--allow-unsealed", help="Train without a valid seal; the run records it.")

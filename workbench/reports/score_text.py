@@ -239,7 +239,7 @@ def _lengths(found: Distributions) -> list[str]:
     if len(found.lengths) < 3 or not follows or found.total.rows < _FEW:
         return []
     parts = (found.lengths[0], found.lengths[len(found.lengths) // 2], found.lengths[-1])
-    heads = [f"{part.low:.0f}-{part.high:.0f}" for part in parts]
+    heads = [f"{part.low:.0f}-{part.high:.0f} chars" for part in parts]
     return _columns("mean by length", found, list(zip(heads, parts, strict=True)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from rewards.targets import did_you_mean
 from workbench.samples.format import Values
 
 LIKELY = {
@@ -59,6 +60,16 @@ def missing_columns_sentence(missing: Iterable[str], present: Iterable[str]) -> 
     )
     named = ", ".join(there[:SHOWN]) + (f" and {len(there) - SHOWN} more" if len(there) > SHOWN else "")
     return f"no {lacking} column; the columns are {named or 'none'}{advice}"
+
+
+def unmet_column_sentence(source: str, target: str, present: Iterable[str]) -> str:
+    """What to do about a name to change that no row has."""
+    there = list(present)
+    named = ", ".join(there[:SHOWN]) + (f" and {len(there) - SHOWN} more" if len(there) > SHOWN else "")
+    return (
+        f"columns {source}={target}: no row has a column '{source}'{did_you_mean(source, there)}; "
+        f"the columns are {named}"
+    )
 
 
 def _key(name: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rewards.errors import SamplesError
+from rewards.targets import did_you_mean
 
 IN_FOLDERS = (
     "completions_*.parquet",  # TRL's completions folder
@@ -53,7 +54,8 @@ def choose_files(path: Path, holds_samples: Callable[[Path], bool]) -> Chosen:
         SamplesError: there is no such file, or a folder without any that could hold samples.
     """
     if not path.exists():
-        raise SamplesError(f"there is no samples file {path}")
+        beside = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise SamplesError(f"there is no samples file {path}{did_you_mean(path.name, beside)}")
     if not path.is_dir():
         return Chosen([path])
     judged: dict[str, bool] = {}

@@ -78,11 +78,12 @@ class Shape:
 
 
 class Read(NamedTuple):
-    """Everything one file gave."""
+    """Everything one file gave; `met` are the names to change that some row of it has."""
 
     file: Path
     drafts: Sequence[Draft]
     skipped: Sequence[Skipped]
+    met: frozenset[str] = frozenset()
 
 
 def kind_of(value: object) -> str:

@@ -7,12 +7,17 @@ that a reward can be called with), and the drafts of all files together become c
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rewards.errors import SamplesError
-from workbench.samples.columns import likely_column, mapped_values, missing_columns_sentence
+from rewards.errors import SamplesError, UsageError
+from workbench.samples.columns import (
+    likely_column,
+    mapped_values,
+    missing_columns_sentence,
+    unmet_column_sentence,
+)
 from workbench.samples.folders import Chosen, choose_files
 from workbench.samples.format import Draft, Raw, Read, RowError, Shape, kind_of
 from workbench.samples.merging import merge
@@ -23,19 +28,23 @@ PROBED = 20
 """Records looked at to tell whether a file holds samples."""
 
 
-def read_samples(paths: Sequence[Path], *, columns: Mapping[str, str] | None = None) -> Samples:
+def read_samples(
+    paths: Sequence[Path], *, columns: Mapping[str, str] | None = None, named: Collection[str] = ()
+) -> Samples:
     """The rows of sample files, in the order given.
 
     Args:
         paths: files of any readable format, or folders of them (a run's `completions/`).
         columns: names to change before anything else, source = target, as in `[data] columns`; a source
             that a file lacks is left alone.
+        named: those of `columns` that some row of the files must have, because somebody said so just now.
 
     Returns:
         Samples with at least one row. What could not be read is in `skipped`, never silently left out.
 
     Raises:
         SamplesError: no such file, or no row could be read.
+        UsageError: no row has one of the `named` columns.
     """
     mapping = dict(columns or {})
     chosen = [sample_files(Path(path), mapping) for path in paths]
@@ -46,8 +55,20 @@ def read_samples(paths: Sequence[Path], *, columns: Mapping[str, str] | None = N
     samples = merge(reads)
     if not samples:
         raise SamplesError(_nothing_read(reads, mapping))
+    _require_met(named, mapping, reads, samples)
     samples.notes.extend(choice.note for choice in chosen if choice.note)
     return samples
+
+
+def _require_met(
+    named: Collection[str], mapping: Mapping[str, str], reads: Sequence[Read], samples: Samples
+) -> None:
+    """UsageError for the first of the `named` columns that no row has."""
+    met = frozenset[str]().union(*(read.met for read in reads))
+    there = ["prompt", "completion", *samples.columns]
+    for source in named:
+        if source not in met:
+            raise UsageError(unmet_column_sentence(source, mapping[source], there))
 
 
 def sample_files(path: Path, columns: Mapping[str, str] | None = None) -> Chosen:
@@ -72,12 +93,14 @@ def samples_of_records(
 
     Raises:
         SamplesError: no row can be used.
+        UsageError: no row has a column that is to be changed.
     """
     mapping = dict(columns or {})
     raws = [Raw(number, dict(record)) for number, record in enumerate(records)]
     read = _read(source, raws, mapping)
     samples = merge([read])
     if samples:
+        _require_met(mapping, mapping, [read], samples)
         return samples
     if not read.skipped:
         raise SamplesError("there is no row in the samples")
@@ -107,6 +130,7 @@ def _read(path: Path, records: Iterable[Raw | Skipped], mapping: Mapping[str, st
     """Drafts and skipped rows of records; what breaks off in the middle is one skipped entry."""
     drafts: list[Draft] = []
     skipped: list[Skipped] = []
+    met: set[str] = set()
     shape: Shape | None = None
     try:
         for record in records:
@@ -115,7 +139,9 @@ def _read(path: Path, records: Iterable[Raw | Skipped], mapping: Mapping[str, st
                 continue
             raw = Raw(record.line, mapped_values(record.values, mapping)) if mapping else record
             shape = shape or shape_of(record.values, raw.values)
-            for draft in _drafts(shape, record if shape.foreign else raw, mapping):
+            if not shape.foreign:
+                met.update(source for source in mapping if source in record.values)
+            for draft in _drafts(shape, record if shape.foreign else raw, mapping, met):
                 if isinstance(draft, Draft):
                     drafts.append(draft)
                 else:
@@ -124,17 +150,20 @@ def _read(path: Path, records: Iterable[Raw | Skipped], mapping: Mapping[str, st
         skipped.append(Skipped(path, None, f"cannot be read: {getattr(error, 'strerror', None) or error}"))
     if shape is not None and shape.finish is not None:
         shape.finish(drafts, mapping)
-    return Read(path, drafts, skipped)
+    return Read(path, drafts, skipped, frozenset(met))
 
 
-def _drafts(shape: Shape, raw: Raw, mapping: Mapping[str, str]) -> Iterator[Draft | RowError]:
-    """The checked drafts of one record, and the reasons of those that cannot be used."""
+def _drafts(shape: Shape, raw: Raw, mapping: Mapping[str, str], met: set[str]) -> Iterator[Draft | RowError]:
+    """The checked drafts of one record, and the reasons of those that cannot be used; names it has go to `met`."""
     try:
         for draft in shape.drafts(raw, {} if shape.foreign else mapping):
             if isinstance(draft, RowError):
                 yield draft
                 continue
             if shape.foreign and mapping:
+                met.update(
+                    source for source in mapping if source in draft.columns or source in draft.recorded
+                )
                 _rename(draft, mapping)
             try:
                 _check(draft)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -14,6 +15,8 @@ from rewards.contract import Batch
 from rewards.library import json_fields
 from rewards.rewardset import RewardSet
 from rewards.tracing import Explainer, RewardExplanation, explain_row
+from rewards.tracing.attribution import Part
+from rewards.tracing.explanation import _limit
 from rewards.tracing.recorder import recording
 from rewards.tracing.state import STATE
 
@@ -271,6 +274,12 @@ def reward(completions, **kwargs):
     assert [credit.points for credit in explanation.credits] == [1.0, pytest.approx(-0.4)]
     assert explanation.credits[1].note == "400 times"
     assert explanation.exact
+
+
+def test_the_most_a_penalty_takes_is_never_less_than_it_took() -> None:
+    part = Part(-0.039, "lump", cast("Any", None), None, of=-0.017)
+    assert _limit(part) is None
+    assert [_limit(replace(part, of=of)) for of in (-0.5, -0.039, None, 1.0)] == [-0.5, -0.039, None, 1.0]
 
 
 def test_a_function_that_lists_its_own_variables_is_left_alone_and_never_exact(tmp_path: Path) -> None:

@@ -33,6 +33,19 @@ def test_import_writes_what_score_reads(file):
     assert run("score", "neat.py", "--samples", "samples.jsonl", cwd=file).code == 0
 
 
+def test_import_replaces_a_samples_file_only_where_told_and_renames_columns(file):
+    (file / "odd.csv").write_text("question,response\n1+1,2\n")
+    (file / "o.jsonl").write_text("mine\n")
+    words = ["import", "odd.csv", "--columns", "question=prompt,response=completion", "--out", "o.jsonl"]
+    refused = run(*words, cwd=file)
+    assert (refused.code, "o.jsonl is there already" in sentence(refused)) == (2, True)
+    assert "--overwrite" in refused.err
+    assert (file / "o.jsonl").read_text() == "mine\n"
+    assert run(*words, "--overwrite", cwd=file).code == 0
+    row = json.loads((file / "o.jsonl").read_text())
+    assert (row["prompt"], row["completion"]) == ("1+1", "2")
+
+
 def test_import_never_writes_over_what_it_reads(file):
     before = '{"prompt": "p", "completion": "c"}\nno json\n'
     (file / "own.jsonl").write_text(before)

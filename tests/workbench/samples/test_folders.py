@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rewards.errors import SamplesError
+from rewards.errors import SamplesError, UsageError
 from workbench.opening import likely_samples
 from workbench.samples import read_samples
 from workbench.samples.folders import choose_files
@@ -21,6 +21,20 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "a_empty.jsonl").write_text("")
     (tmp_path / "rows.jsonl").write_text(ROW * 2)
     return tmp_path
+
+
+def test_a_missing_file_is_answered_with_the_one_that_is_near(folder: Path) -> None:
+    with pytest.raises(SamplesError, match=r"there is no samples file .*; did you mean 'rows\.jsonl'\?"):
+        read_samples([folder / "rowss.jsonl"])
+
+
+def test_a_column_to_change_that_no_row_has_is_told(folder: Path) -> None:
+    mapping = {"foo": "prompt"}
+    assert len(read_samples([folder / "rows.jsonl"], columns=mapping)) == 2
+    with pytest.raises(
+        UsageError, match="columns foo=prompt: no row has a column 'foo'; the columns are prompt, "
+    ):
+        read_samples([folder / "rows.jsonl"], columns=mapping, named=mapping)
 
 
 def test_only_files_with_rows_are_read_and_the_others_are_named(folder: Path) -> None:

@@ -76,6 +76,7 @@
       el('td', { class: 'rw-figure' }, number(line.base, 3)), el('td', { class: 'rw-figure' }, number(line.trained, 3)), el('td', { class: 'rw-figure' }, el('b', {}, signed(line.difference, 3))),
       el('td', { class: 'rw-interval-cell' }, interval(line)), el('td', { class: 'rw-figure' }, line.low === null ? '\u2013' : `${signed(line.low, 3)} to ${signed(line.high, 3)}`),
       el('td', { class: 'rw-figure', title: 'prompts on which the trained model does better, worse, the same' }, `${line.counts[0]} / ${line.counts[1]} / ${line.counts[2]}`), el('td', {}, line.verdict)));
+    const several = made.completions > 1;
     const side = (label, text, total) => el('div', {}, el('h4', {}, label, ' ', el('b', { class: 'rw-figure' }, number(total, 3))), el('pre', { class: 'rw-shot', tabindex: 0, dir: 'auto' }, text || '(empty)'));
     return [atWork('compare'),
       el('p', { class: 'rw-result-sentence', id: 'rw-compared-sentence' }, made.sentence),
@@ -83,7 +84,7 @@
       el('p', { class: 'rw-hint' }, `${plural(made.prompts, 'prompt')} from ${made.source}, ${plural(made.completions, 'completion')} of each model to each (temperature ${made.sampling.temperature}, top_p ${made.sampling.top_p}). ${made.overlapping ? `${plural(made.overlapping, 'row')} had been trained on and ${made.overlapping === 1 ? 'was' : 'were'} left out.` : `None of them is among the ${count(made.trained_prompts)} trained on.`}`),
       ...made.notes.map((note) => el('p', { class: 'rw-hint' }, `Note: ${note}.`)), ...made.errors.map(([name, why]) => el('p', { class: 'rw-why' }, `${name} could not score some completions: ${why}`)),
       el('h4', {}, made.worst.length ? 'What got worse, the worst first' : 'No prompt lost anything of the total'),
-      ...made.worst.map((one, index) => el('details', { class: 'rw-regression', open: index === 0 }, el('summary', {}, el('b', { class: 'rw-figure rw-down' }, signed((one.totals[1] ?? 0) - (one.totals[0] ?? 0), 3)), el('span', { class: 'rw-first' }, one.prompt.at(-1)?.[1] ?? '')), el('div', { class: 'rw-both' }, side('base', one.base, one.totals[0]), side('trained', one.trained, one.totals[1]))))];
+      ...made.worst.map((one, index) => el('details', { class: 'rw-regression', open: index === 0 }, el('summary', {}, el('b', { class: 'rw-figure rw-down' }, signed((one.totals[1] ?? 0) - (one.totals[0] ?? 0), 3)), el('span', { class: 'rw-first' }, one.prompt.at(-1)?.[1] ?? '')), el('div', { class: 'rw-both' }, side(`base${several ? ', its best; mean' : ''}`, one.base, one.totals[0]), side(`trained${several ? ', its worst; mean' : ''}`, one.trained, one.totals[1]))))];
   };
 
   // ---------------------------------------------------------------- both asked the same

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from workbench.checks.check import shown_pattern
 from workbench.checks.code.layouts import Written, patterns
 from workbench.checks.code.lead import Lead, Spot
 from workbench.checks.code.reading import Code
@@ -38,7 +39,8 @@ class DotlessPattern(Lead):
                 continue
             missed = _missed(written, subject)
             spot = (
-                f"has the pattern {written.pattern!r} without re.DOTALL: its dot stops at the end of a line"
+                f"has the pattern {shown_pattern(written.pattern)} without re.DOTALL: "
+                "its dot stops at the end of a line"
             )
             if missed:
                 row = min(missed, key=lambda r: len(subject.text(r)))

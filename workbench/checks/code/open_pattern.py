@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from re import _constants  # type: ignore[attr-defined]  # no public way to a pattern's tree
 from typing import Any
 
+from workbench.checks.check import shown_pattern
 from workbench.checks.code.layouts import Written, patterns
 from workbench.checks.code.lead import Lead, Spot
 from workbench.checks.code.reading import Code
@@ -39,7 +40,10 @@ class OpenPattern(Lead):
         """Patterns over two or more tags, used to test and not to read, without an anchor."""
         for written in patterns(code):
             if len(set(written.tags)) >= 2 and _is_open(written):
-                why = f"accepts text around the layout: the pattern {written.pattern!r} is not anchored at both ends"
+                why = (
+                    f"accepts text around the layout: the pattern {shown_pattern(written.pattern)} "
+                    "is not anchored at both ends"
+                )
                 yield Spot(written.line, why, f"open {written.pattern}")
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from rewards.errors import WorkerDied, WorkerTimeout
-from workbench.checks.check import RewardCheck, shown
+from workbench.checks.check import RewardCheck, shown, shown_pattern
 from workbench.checks.finding import Cost, Finding, Severity
 from workbench.checks.robustness.growth import LONG, Growth
 from workbench.checks.subject import RewardSubject
@@ -89,7 +89,7 @@ class SlowPattern(RewardCheck):
         how = "" if text is not None else ", though no completion was found that takes the reward there"
         how += ", though the reward gives it only a part of a long text" if held else ""
         return self.finding(
-            f"{subject.name}: the pattern {shown(item['pattern'])} {cost_of(growth)}{how}.",
+            f"{subject.name}: the pattern {shown_pattern(item['pattern'])} {cost_of(growth)}{how}.",
             advice="Let no two neighbouring repeats take the same characters ([^<]* in place of .*?, no \\s* beside "
             ".*, no repeat inside a repeat), or look for the tags with str.rfind.",
             cause=f"pattern {item['pattern']}",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rewards.contract import Batch, Status, completion_text, unwrap
-from workbench.checks.check import shown
+from workbench.checks.check import shown, shown_pattern
 from workbench.checks.observing import batch_of, reward_named
 from workbench.checks.patterns import written_patterns
 from workbench.checks.subject import RewardSubject
@@ -110,7 +110,7 @@ def _no_match(subject: RewardSubject) -> Reason | None:
     for item in missed or []:
         near = f"; {item['near']}" if item["near"] else ""
         return Reason(
-            f"the pattern {shown(item['pattern'])} on line {item['line']} matches none of the samples{near}",
+            f"the pattern {shown_pattern(item['pattern'])} on line {item['line']} matches none of the samples{near}",
             "Add re.DOTALL, so that . matches line breaks too."
             if item["dotall"]
             else "Try the pattern on a sample; mind re.DOTALL, anchors and escapes.",
