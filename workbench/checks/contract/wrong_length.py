@@ -59,7 +59,9 @@ class WrongLength(RewardCheck):
 
     def _several(self, subject: RewardSubject, row: int) -> Iterable[Finding]:
         """A completion with a tool call in it, as tools make them: one score all the same."""
-        finding = self._try(subject, [row], [with_tool(subject.text(row), "")]) if subject.chat else None
+        if not subject.chat or subject.description.entry.cost == "paid":  # no such answer is recorded
+            return
+        finding = self._try(subject, [row], [with_tool(subject.text(row), "")])
         if finding is not None:
             yield finding
 
