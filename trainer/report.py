@@ -393,8 +393,9 @@ def _worst(worst: Sequence[Mapping[str, Any]]) -> str:
     if not worst:
         return "<p>No prompt lost anything of the total.</p>"
     articles = "".join(
-        f"<article><p class=small-print>{escape(_question(one['prompt']))} · total {one['base_total']:.3f} → "
-        f"{one['trained_total']:.3f}</p><pre>{escape(_cut(one['base']))}</pre><p class=small-print>trained:</p>"
+        f"<article><p class=small-print>{escape(_question(one['prompt']))} · mean total {one['base_total']:.3f} → "
+        f"{one['trained_total']:.3f}; the base's best:</p><pre>{escape(_cut(one['base']))}</pre>"
+        "<p class=small-print>the trained model's worst:</p>"
         f"<pre>{escape(_cut(one['trained']))}</pre></article>"
         for one in worst
     )
