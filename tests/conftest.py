@@ -157,7 +157,10 @@ def _ours(pid: int, ancestors: set[int], mark: bytes) -> bool:
     command = Path(f"/proc/{pid}/cmdline").read_bytes()
     if state in "ZX" or b"resource_tracker" in command:  # the standard library's own, ends with us
         return False
-    if mark in Path(f"/proc/{pid}/environ").read_bytes():
+    environment = Path(f"/proc/{pid}/environ").read_bytes()
+    if mark in environment:
+        return True
+    if not environment and parent == os.getpid():  # between its fork and its program's first step
         return True
     same_program = os.readlink(f"/proc/{pid}/exe") == os.path.realpath(sys.executable)
     return same_program and (parent == os.getpid() or (parent == 1 and group == os.getpgid(0)))

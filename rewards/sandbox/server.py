@@ -160,10 +160,14 @@ def _new_folder() -> tuple[str, int]:
                 shutil.rmtree(old, ignore_errors=True)
             finally:
                 os.close(fd)
-    folder = os.path.realpath(tempfile.mkdtemp(prefix=_PREFIX))
-    lock = os.open(folder, os.O_RDONLY)
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    return folder, lock
+    while True:
+        folder = os.path.realpath(tempfile.mkdtemp(prefix=_PREFIX))
+        with contextlib.suppress(FileNotFoundError):
+            lock = os.open(folder, os.O_RDONLY)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if os.path.exists(folder):
+                return folder, lock
+            os.close(lock)  # another process cleared it away before it was locked
 
 
 class Overdue(SandboxError):

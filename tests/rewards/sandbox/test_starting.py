@@ -7,11 +7,13 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
 from rewards.errors import SandboxError
-from rewards.sandbox import Level, starting
+from rewards.sandbox import Level, server, starting
 from rewards.sandbox.level import DECLARED, require
 from rewards.sandbox.simple import is_simple
 
@@ -116,3 +118,21 @@ def test_code_that_only_computes_is_simple(code: str) -> None:
 @pytest.mark.parametrize("code", NOT_SIMPLE)
 def test_code_that_might_leave_something_is_not(code: str) -> None:
     assert not is_simple(code)
+
+
+def test_a_folder_that_another_process_cleared_away_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    make = tempfile.mkdtemp
+
+    def cleared_once(**options: str) -> str:
+        made.append(make(dir=tmp_path, **options))
+        if len(made) == 1:
+            Path(made[0]).rmdir()
+        return made[-1]
+
+    monkeypatch.setattr(tempfile, "mkdtemp", cleared_once)
+    folder, lock = server._new_folder()
+    os.close(lock)
+    assert (folder, len(made)) == (os.path.realpath(made[1]), 2)
