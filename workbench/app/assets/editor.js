@@ -65,7 +65,7 @@
     } catch (error) {
       RW.trouble(error, 'Not saved. ');
     } finally {
-      $('rw-save').disabled = false;
+      $('rw-save').disabled = $('rw-dirty').hidden; // the new state may have come before the answer
     }
   };
 
