@@ -99,14 +99,24 @@
     if (detail.label === label && !detail.pinned) return;
     RW.post('say', detail.label === label ? { row, forget: true } : { row, label }).catch(RW.trouble);
   };
+  // What is typed but not sent: the pane is drawn anew whenever the state is, and must not take it away.
+  let typed = null;
   const expectation = (score) => {
     const known = 'expected' in score;
     const same = known && (score.expected === null ? score.score === null : typeof score.score === 'number' && Math.abs(score.score - score.expected) < 1e-6);
     const input = el('input', { class: `rw-expected${known && !same ? ' rw-bad' : ''}`, type: 'text', autocomplete: 'off', placeholder: 'exp.', 'aria-label': `Expected score of ${score.name}`, title: 'What this score should be; Enter keeps it, "none" for None' });
     if (known) input.value = score.expected === null ? 'None' : String(score.expected);
-    const say = (value) => RW.post('say', { row: current.row, expected: { [score.name]: value } }).catch(RW.trouble);
+    if (typed && typed.row === current.row && typed.name === score.name) {
+      const { at, focused } = typed;
+      input.value = typed.text;
+      if (focused) queueMicrotask(() => { input.focus(); input.setSelectionRange(at, at); });
+    }
+    const keep = () => { typed = { row: current.row, name: score.name, text: input.value, at: input.selectionStart, focused: true }; };
+    input.addEventListener('input', keep);
+    input.addEventListener('blur', () => { if (typed && input.isConnected) typed.focused = false; });
+    const say = (value) => { typed = null; return RW.post('say', { row: current.row, expected: { [score.name]: value } }).catch(RW.trouble); };
     input.addEventListener('keydown', (event) => {
-      if (event.key === 'Escape') { input.blur(); return; }
+      if (event.key === 'Escape') { typed = null; input.blur(); return; }
       if (event.key !== 'Enter') return;
       const text = input.value.trim();
       const value = text.toLowerCase() === 'none' ? null : Number(text.replace(',', '.'));
