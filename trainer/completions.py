@@ -30,19 +30,6 @@ if TYPE_CHECKING:
 
     from rewards.groups import GroupStatistics
 
-RESERVED = (
-    "step",
-    "prompt",
-    "completion",
-    "advantage",
-    "total",
-    "group",
-    "split",
-    "credits",
-    "errors",
-    "seconds",
-)
-
 MOST_PENDING = 16
 
 

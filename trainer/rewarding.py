@@ -25,9 +25,10 @@ from rewards.contract import Batch, CallResult, Reward, Status
 from rewards.errors import ShortfallError
 from rewards.groups import advantages, totals
 from rewards.manifest import RewardEntry
-from trainer.completions import RESERVED, ScoredBatch
+from trainer.completions import ScoredBatch
 from trainer.gathering import gather_parts
 from trainer.ranks import ALONE, Ranks
+from trainer.rundir import RESERVED
 from trainer.tools import plain_environments
 
 if TYPE_CHECKING:

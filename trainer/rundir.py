@@ -43,6 +43,20 @@ TRACKED = "runs"
 CHECKPOINT_RECORD = "whole.json"
 CHECKPOINT_STATE = "trainer_state.json"
 
+RESERVED = (
+    "step",
+    "prompt",
+    "completion",
+    "advantage",
+    "total",
+    "group",
+    "split",
+    "credits",
+    "errors",
+    "seconds",
+)
+"""Columns of a completions file that are no reward's and nothing that was logged."""
+
 
 @dataclass(frozen=True)
 class Stage:

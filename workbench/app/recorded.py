@@ -11,21 +11,9 @@ from typing import Any
 
 from rewards.contract import completion_text
 from rewards.errors import UsageError
-from trainer.rundir import RunDir
+from trainer.rundir import RESERVED, RunDir
 
 STEP = re.compile(r"step_(\d+)\.parquet")
-NOT_DATA = (
-    "step",
-    "prompt",
-    "completion",
-    "advantage",
-    "total",
-    "group",
-    "split",
-    "credits",
-    "errors",
-    "seconds",
-)
 MINOR = ("format", "length", "style", "diversity")
 """Kinds that bear no witness to whether a completion is right."""
 
@@ -153,7 +141,7 @@ def _read(run: RunDir, step: int, _stamp: tuple[int, int]) -> RecordedStep:
             advantages=table["advantage"],
             credits=[row or [] for row in table.get("credits", [[]] * count)],
             errors=[{k: v for k, v in (row or {}).items() if v} for row in table.get("errors", [{}] * count)],
-            values={name: table[name] for name in names if name not in (*NOT_DATA, *rewards)},
+            values={name: table[name] for name in names if name not in (*RESERVED, *rewards)},
         )
     except (KeyError, ValueError) as error:
         raise UsageError(f"{step_file(run, step)} is no record of completions: {error}") from error
