@@ -4,9 +4,9 @@
 else changes. `attribution` cuts a returned score into credits along that memory, `evidence` finds the places
 in the completion that decided them, `explaining` puts it together for one row.
 
-What is not followed: arrays changed through masks, slices and views, tables, tensors, other threads, code outside the
-reward's own files. A score that rests on a number which was changed that way has no credits and is never called
-exact, nor is a sum that does not match the score.
+What is not followed: arrays changed through views, tables whose rows were sorted, joined or grouped, tensors, other
+threads, code outside the reward's own files. A score that rests on a number which was changed that way has no credits
+and is never called exact, nor is a sum that does not match the score.
 """
 
 from rewards.tracing.explaining import Explainer, explain_row

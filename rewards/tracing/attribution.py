@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import ast
 import math
+import operator
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rewards.tracing.arrays import items_of
+from rewards.tracing.bounds import bound, finite, is_fixed, is_setting, operation_of
+from rewards.tracing.elements import items_of, one_answer, product
 from rewards.tracing.nodes import NODES
 from rewards.tracing.provenance import Origin, hard_test
 from rewards.tracing.state import STATE
@@ -60,7 +62,7 @@ class Part:
         return self.kind in ("test", "named", "change") or self.test is not None
 
 
-_split_before: dict[int, list[Part]] = {}
+_split_before: dict[int, tuple[Origin, list[Part]]] = {}
 """The parts of every value met while one score is split; a value may be part of others many times."""
 
 
@@ -73,7 +75,8 @@ def parts_of(origin: Origin) -> list[Part]:
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _RECURSION))  # our own recursion, of at most `_DEEPEST` levels
     try:
-        parts = _split(origin, 0)
+        with one_answer():
+            parts = _split(origin, 0)
     finally:
         sys.setrecursionlimit(limit)
         _split_before.clear()
@@ -84,130 +87,30 @@ def _split(origin: Origin, depth: int) -> list[Part]:
     """Split a value, and check that the parts add up to it."""
     known = _split_before.get(id(origin))
     if known is not None:
-        return known
+        return known[1]
     if origin.op == "lost":
         STATE.lost = True
     method = _SPLITTERS.get(origin.op)
-    if method is None or depth > _DEEPEST or not _finite(origin.value):
+    if method is None or depth > _DEEPEST or not finite(origin.value):
         return [_lump(origin)]
     parts = method(origin, depth + 1)
     total = math.fsum(part.points for part in parts)
     if abs(total - float(origin.value)) > _ROUNDING * max(1.0, abs(total)) or len(parts) > _TOO_MANY:
         parts = [_lump(origin)]
-    _split_before[id(origin)] = parts
+    _split_before[id(origin)] = (origin, parts)
     return parts
-
-
-def _finite(value: Any) -> bool:
-    try:
-        return math.isfinite(value)
-    except (TypeError, ValueError, OverflowError):
-        return False
 
 
 def _value(origin: Any) -> float:
     value = origin.value if isinstance(origin, Origin) else origin
-    return float(value) if _finite(value) else math.nan
+    return float(value) if finite(value) else math.nan
 
 
 def _lump(origin: Origin) -> Part:
     value = origin.value
-    points = float(value) if _finite(value) else math.nan
+    points = float(value) if finite(value) else math.nan
     kind = "const" if origin.op in ("const", "load") else "lump"
-    return Part(points, kind, origin, origin.guard, _bound(origin), (origin,))
-
-
-def _bound(origin: Origin) -> float | None:
-    """The most a formula can give where the code says so: a constant, or a limit from above."""
-    if origin.op == "const":
-        return float(origin.value) if origin.guard is not None and origin.value else None
-    if origin.op in ("use", "ret", "if") and isinstance(origin.parts[0], Origin):
-        return _bound(origin.parts[0])
-    if origin.op == "bin":
-        return _bound_of_operation(origin)
-    if origin.op == "pick" and origin.parts[1] == "min":
-        fixed = [float(part.value) for _, part in origin.parts[0] if _is_fixed(part)]
-        return min(fixed) if fixed else None
-    if origin.op == "pick":
-        inner = [
-            _bound(part) for _, part in origin.parts[0] if isinstance(part, Origin) and not _is_fixed(part)
-        ]
-        return inner[0] if len(inner) == 1 else None
-    return None
-
-
-def _bound_of_operation(origin: Origin) -> float | None:
-    left, right = origin.parts
-    if not (isinstance(left, Origin) and isinstance(right, Origin)):
-        return None
-    operation = _operation(origin)
-    if operation is ast.Sub and _is_fixed(left) and _never_negative(right):
-        return float(left.value)
-    if operation is ast.Mult:
-        for factor, rest in ((left, right), (right, left)):
-            bound = _bound(rest) if _is_fixed(factor) and factor.value >= 0 else None
-            if bound is not None:
-                return float(factor.value) * bound
-    if operation is ast.Div and _is_fixed(right) and right.value > 0:
-        bound = _bound(left)
-        return None if bound is None else bound / float(right.value)
-    return None
-
-
-def _operation(origin: Origin) -> type:
-    extra = origin.place.extra
-    return extra[0] if isinstance(extra, tuple) else extra  # type: ignore[no-any-return]
-
-
-def _never_negative(origin: Any) -> bool:
-    """True for what cannot be below 0 whatever the completion: absolute values, lengths, their ratios."""
-    if not isinstance(origin, Origin):
-        return False
-    if origin.op in ("use", "ret"):
-        return _never_negative(origin.parts[0])
-    if origin.op == "call":
-        return getattr(origin.parts[0], "__name__", "") in ("abs", "len", "count")
-    if origin.op == "bin":
-        return _operation(origin) in (ast.Add, ast.Mult, ast.Div) and all(map(_never_negative, origin.parts))
-    if origin.op == "pick":
-        inside = [_is_setting(part) and part.value >= 0 for _, part in origin.parts[0]]
-        return (
-            any(inside)
-            if origin.parts[1] == "max"
-            else all(map(_never_negative, (p for _, p in origin.parts[0])))
-        )
-    return _is_setting(origin) and _finite(origin.value) and origin.value >= 0
-
-
-def _is_fixed(origin: Any) -> bool:
-    """True for a number that stands in the code."""
-    if not isinstance(origin, Origin):
-        return False
-    if origin.op == "use":
-        return _is_fixed(origin.parts[0])
-    return origin.op == "const"
-
-
-def _is_setting(origin: Any) -> bool:
-    """True for a number that does not come from the completion: a constant, a parameter, an entry of a table."""
-    if not isinstance(origin, Origin):
-        return False
-    if origin.op in ("use", "ret", "unary"):
-        return _is_setting(origin.parts[0])
-    if origin.op == "bin":
-        return all(_is_setting(part) for part in origin.parts)
-    if origin.op == "call":
-        return getattr(origin.parts[0], "__name__", "") == "len" and _is_given(origin.parts[1][0])
-    if origin.op == "sub":
-        return _is_given(origin.parts[0])
-    return origin.op in ("const", "load")
-
-
-def _is_given(container: Any) -> bool:
-    """True for a table or list that the code did not make from the completion."""
-    if type(container) is str or id(container) in STATE.items:
-        return False
-    return STATE.identified(container) is None
+    return Part(points, kind, origin, origin.guard, bound(origin), (origin,))
 
 
 def _chain(test: Origin | None) -> Iterator[int]:
@@ -237,7 +140,15 @@ def _decided(part: Part, at: Origin) -> bool:
     """True for an amount that was decided by another test than the one around the place it is used at."""
     if part.kind in ("test", "named", "change"):
         return True
-    return part.kind == "const" and part.test is not None and id(part.test) not in set(_chain(at.guard))
+    given = part.kind == "const" or (
+        part.kind == "lump" and is_setting(part.site)
+    )  # a number, or a table's entry
+    return given and _tested(part, at)
+
+
+def _tested(part: Part, at: Origin) -> bool:
+    """True for an amount under another test than the place it is used at."""
+    return part.test is not None and id(part.test) not in set(_chain(at.guard))
 
 
 # ------------------------------------------------------------------------------------------ by kind
@@ -262,10 +173,16 @@ def _on_use(origin: Origin, depth: int) -> list[Part]:
     """A number used under another test than the one it was made under: where it is used decides."""
     inner = origin.parts[0]
     parts = _split(inner, depth)
-    if len(parts) == 1 and parts[0].kind == "const" and parts[0].name is None:
+    put = origin.guard is not None and origin.guard.op == "let"
+    if (
+        len(parts) == 1
+        and parts[0].kind in (("const", "lump") if put else ("const",))
+        and parts[0].name is None
+    ):
         known = set(_chain(origin.guard))
         if parts[0].test is None or id(parts[0].test) in known:
             of = parts[0].points if origin.guard is not None else None
+            of = of if parts[0].kind == "const" else parts[0].of
             return [replace(parts[0], site=origin, test=origin.guard, of=of)]
     return parts
 
@@ -312,12 +229,14 @@ def _on_bool(origin: Origin, depth: int) -> list[Part]:
 
 def _on_bin(origin: Origin, depth: int) -> list[Part]:
     left, right = origin.parts
+    operation = operation_of(origin)
+    if operation is ast.MatMult:
+        return _of_product(origin, depth)
     if not (isinstance(left, Origin) and isinstance(right, Origin)):
         return [_lump(origin)]
-    operation = _operation(origin)
     if _is_addition(origin):
         return _added_up(origin, depth)
-    if not (_finite(left.value) and _finite(right.value)):
+    if not (finite(left.value) and finite(right.value)):
         return [_lump(origin)]
     if operation is ast.Add or operation is ast.Sub:
         return _sum_of(origin, left, right, -1.0 if operation is ast.Sub else 1.0, depth)
@@ -328,12 +247,30 @@ def _on_bin(origin: Origin, depth: int) -> list[Part]:
     return [_lump(origin)]
 
 
+def _of_product(origin: Origin, depth: int) -> list[Part]:
+    """`weights @ features`, as the sum that it is."""
+    added = product(origin)
+    return _split(added, depth) if added is not None else [_lump(origin)]
+
+
+def _on_times(origin: Origin, depth: int) -> list[Part]:
+    """One feature times its weight; what is measured stands where it was measured."""
+    left, right = origin.parts
+    parts = _product(origin, left, right, depth)
+    if len(parts) == 1 and parts[0].site is origin:
+        for base, factor in ((left, right), (right, left)):
+            own = _split(base, depth)
+            if base.op != "load" and len(own) == 1 and own[0].kind == "lump":
+                return [own[0].times(_value(factor))]
+    return parts
+
+
 def _is_addition(origin: Any) -> bool:
     """True for a statement that adds to a variable or item, or takes from it."""
     if not isinstance(origin, Origin) or origin.op != "bin" or origin.place.kind not in ("aug", "augslot"):
         return False
-    numbers = all(isinstance(part, Origin) and _finite(part.value) for part in origin.parts)
-    return numbers and _operation(origin) in (ast.Add, ast.Sub) and _finite(origin.value)
+    numbers = all(isinstance(part, Origin) and finite(part.value) for part in origin.parts)
+    return numbers and operation_of(origin) in (ast.Add, ast.Sub) and finite(origin.value)
 
 
 def _added_up(origin: Origin, depth: int) -> list[Part]:
@@ -348,13 +285,15 @@ def _added_up(origin: Origin, depth: int) -> list[Part]:
     parts = list(_split(start, depth))
     for addition in reversed(additions):
         before, added = addition.parts
-        sign = -1.0 if _operation(addition) is ast.Sub else 1.0
+        sign = -1.0 if operation_of(addition) is ast.Sub else 1.0
         if abs(float(before.value) + sign * float(added.value) - float(addition.value)) > _ROUNDING * max(
             1.0, abs(float(addition.value))
         ):
             parts = [_lump(addition)]
             continue
         more = [part.times(sign) for part in _of_its_own(_term(added, depth), added)]
+        if sign < 0 and _statistic(added, parts, more):
+            more = [_taken(added)]
         if len(more) == 1 and more[0].kind == "lump" and more[0].site.op != "ret":
             site = _at(addition, more[0].site)
             more = [replace(more[0], site=site, test=more[0].test or addition.guard)]
@@ -366,15 +305,42 @@ def _added_up(origin: Origin, depth: int) -> list[Part]:
 
 
 def _sum_of(origin: Origin, left: Origin, right: Origin, sign: float, depth: int) -> list[Part]:
+    for nothing, other, by in ((left, right, sign), (right, left, 1.0)):
+        if nothing.op in ("const", "load") and nothing.value == 0:  # the start of a sum
+            parts = [part.times(by) for part in _split(other, depth)]
+            return parts if any(_tested(part, origin) for part in parts) else [_lump(origin)]
     first = _term(left, depth)
     second = [part.times(sign) for part in _term(right, depth)]
+    if sign < 0 and _statistic(right, first, second):
+        return [*first, _taken(right)]
     # `1.0 - gap / target` is one formula, not a gift of 1 and a penalty
     if not _decided_somewhere([*first, *second], origin) and not (_is_formula(left) and _is_formula(right)):
         return [_lump(origin)]
-    literal = _is_fixed(left) or _is_fixed(right)
-    if literal and not _structured(second if _is_fixed(left) else first, origin):
+    literal = is_fixed(left) or is_fixed(right)
+    if literal and not _structured(second if is_fixed(left) else first, origin):
         return [_lump(origin)]
     return [*first, *second]
+
+
+def _statistic(origin: Origin, parts: list[Part], taken: list[Part]) -> bool:
+    """True where what is taken off a score was made of that score and of others: the mean of its group."""
+    tests = {id(part.test) for part in parts if part.test is not None}
+    return len(taken) > 1 and any(id(part.test) in tests for part in taken) and _gathers(origin)
+
+
+def _gathers(origin: Any) -> bool:
+    """True for a sum or mean, and for what is computed of one."""
+    if not isinstance(origin, Origin):
+        return False
+    if origin.op == "call":
+        return getattr(origin.parts[0], "__name__", "") in ("sum", "mean", "median", "fmean")
+    through = origin.op in ("bin", "use", "ret", "unary", "if")
+    return origin.op in ("sum", "mean") or (through and any(map(_gathers, origin.parts)))
+
+
+def _taken(origin: Origin) -> Part:
+    """What a group's mean takes off, as one credit: the others' credits are not this row's."""
+    return Part(-_value(origin), "change", origin, None, None, ())
 
 
 def _of_its_own(parts: list[Part], origin: Origin) -> list[Part]:
@@ -420,10 +386,10 @@ def _term(origin: Origin, depth: int) -> list[Part]:
     inside = origin.parts[0] if origin.op in ("use", "ret") and origin.parts else origin
     if len(parts) != 1 or parts[0].kind != "lump" or not isinstance(inside, Origin) or inside.op != "bin":
         return parts
-    if _operation(inside) is ast.Mult and all(isinstance(part, Origin) for part in inside.parts):
+    if operation_of(inside) is ast.Mult and all(isinstance(part, Origin) for part in inside.parts):
         for base, factor, kid in ((*inside.parts, 0), (*reversed(inside.parts), 1)):
             named = NODES[inside.place.kids[kid]].kind in ("name", "sub", "attribute")
-            own = _split(base, depth) if named and _is_setting(factor) else []
+            own = _split(base, depth) if named and is_setting(factor) else []
             if len(own) == 1 and own[0].kind == "lump" and own[0].site.place.assigned:
                 return [own[0].times(float(factor.value))]
     return parts
@@ -433,18 +399,18 @@ def _scaled(origin: Origin, base: Origin, factor: Origin, by: float, depth: int)
     parts = _split(base, depth)
     if not _structured(parts, origin):
         return [_lump(origin)]
-    dividing = _operation(origin) is ast.Div
-    statement = origin.place.kind == "aug"
+    dividing = operation_of(origin) is ast.Div
+    statement = origin.place.kind in ("aug", "augslot")
     factors = _split(factor, depth)
     gate = len(factors) == 1 and _decided(factors[0], origin)
     if gate and by == 1.0:
         return parts
     if len(parts) == 1 and parts[0].kind in ("test", "const") and not statement:
         own = parts[0].times(by)
-        if gate and factors[0].kind == "const" and not _is_setting(factor):
+        if gate and factors[0].kind == "const" and not is_setting(factor):
             return [own]
-        return [replace(own, of=own.of if _is_setting(factor) else None, sources=(*own.sources, factor))]
-    fixed = dividing or _is_setting(factor)
+        return [replace(own, of=own.of if is_setting(factor) else None, sources=(*own.sources, factor))]
+    fixed = dividing or is_setting(factor)
     if fixed and not gate and not (statement and _only_sometimes(origin, parts)):
         return [part.times(by) for part in parts]
     test = factors[0].test if gate else (hard_test(origin) or origin.guard)
@@ -464,9 +430,9 @@ def _on_sum(origin: Origin, depth: int) -> list[Part]:
     parts: list[Part] = []
     unknown: list[float] = []
     for value, item in seen:
-        if not _finite(value):
+        if not finite(value):
             return [_lump(origin)]
-        if isinstance(item, Origin) and item.op != "load":
+        if isinstance(item, Origin) and (item.op != "load" or _let_in(item, origin)):
             parts += _term(item, depth)
         else:
             unknown.append(float(value))
@@ -475,6 +441,11 @@ def _on_sum(origin: Origin, depth: int) -> list[Part]:
     if isinstance(start, Origin):
         parts += _split(start, depth)
     return parts if _structured(parts, origin) else [_lump(origin)]
+
+
+def _let_in(item: Origin, at: Origin) -> bool:
+    """True for a number that a test of its own let into a sum."""
+    return item.guard is not None and id(item.guard) not in set(_chain(at.guard))
 
 
 def _on_mean(origin: Origin, depth: int) -> list[Part]:
@@ -488,9 +459,9 @@ def _on_mean(origin: Origin, depth: int) -> list[Part]:
 def _on_pick(origin: Origin, depth: int) -> list[Part]:
     options = [part for _, part in origin.parts[0]]
     origins = [part for part in options if isinstance(part, Origin)]
-    if len(origins) != len(options) or not all(_finite(part.value) for part in origins):
+    if len(origins) != len(options) or not all(finite(part.value) for part in origins):
         return [_lump(origin)]
-    inner = [part for part in origins if not _is_fixed(part)]
+    inner = [part for part in origins if not is_fixed(part)]
     chosen = next((part for part in origins if part.value == origin.value), None)
     if len(inner) == 1:
         return _limited(origin, inner[0], depth)
@@ -518,6 +489,10 @@ def _on_call(origin: Origin, depth: int) -> list[Part]:
         if items:
             by_name = _on_sum if name == "sum" else _on_mean
             return by_name(Origin(name, origin.value, origin.node, (items, None), origin.guard), depth)
+    if name == "reduce" and arguments[0] is operator.add and type(arguments[1]) in (list, tuple):
+        start = arguments[2] if len(arguments) > 2 else None
+        seen = STATE.seen(arguments[1])
+        return _on_sum(Origin("sum", origin.value, origin.node, (seen, start), origin.guard), depth)
     inner = arguments[0] if arguments and isinstance(arguments[0], Origin) else None
     if inner is not None and name in ("float", "int", "float64", "float32", "abs", "Decimal", "Fraction"):
         parts = _split(inner, depth)
@@ -529,6 +504,8 @@ def _on_call(origin: Origin, depth: int) -> list[Part]:
         return _rounded(origin, inner, depth)
     if name in ("clip", "clamp") and inner is not None:
         return _limited(origin, inner, depth)
+    if name in ("dot", "matmul", "inner", "vdot"):
+        return _of_product(origin, depth)
     if type(origin.value) is bool:
         return [Part(float(origin.value), "test", origin, origin, 1.0, (origin,))]
     return [_lump(origin)]
@@ -545,7 +522,7 @@ def _rounded(origin: Origin, inner: Origin, depth: int) -> list[Part]:
 def _on_named(origin: Origin, depth: int) -> list[Part]:
     name, of, _, _ = origin.parts
     return [
-        Part(float(origin.value), "named", origin, None, float(of) if _finite(of) else None, (), str(name))
+        Part(float(origin.value), "named", origin, None, float(of) if finite(of) else None, (), str(name))
     ]
 
 
@@ -553,7 +530,7 @@ _SPLITTERS = {
     "const": _on_leaf, "load": _on_leaf, "sub": _on_leaf, "use": _on_use, "ret": _on_ret, "if": _on_if,
     "bin": _on_bin, "unary": _on_unary, "cmp": _on_test, "chain": _on_test, "not": _on_test, "test": _on_test,
     "any": _on_test, "all": _on_test, "bool": _on_bool, "operand": _on_through, "sum": _on_sum,
-    "mean": _on_mean, "pick": _on_pick, "call": _on_call, "named": _on_named,
+    "mean": _on_mean, "times": _on_times, "pick": _on_pick, "call": _on_call, "named": _on_named,
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from rewards.tracing.places import Places, is_match
 from rewards.tracing.provenance import Origin, hard_test, plain
+from rewards.tracing.state import tests_of
 
 _DEEPEST = 30
 _MOST = 60
@@ -72,7 +73,8 @@ class Evidence:
                 self._add(place.span(0, len(thing)), place.approximate, matched=False)
         elif is_match(thing):
             self._match(thing)
-        elif type(thing) in (list, tuple):
+        elif type(thing) in (list, tuple, set):
+            self._each(tests_of(thing) or (), depth + 1)
             origin = self.places.state.identified(thing)
             if origin is not None and origin.op == "call":
                 self._gather(origin, depth + 1)
@@ -133,7 +135,10 @@ class Evidence:
         if origin.place.extra in (ast.In, ast.NotIn):
             self._contained(left, right)
         else:
-            self._each((left, right), depth)
+            before = len(self._spans)
+            self._each((side for side in (left, right) if not _is_counter(side)), depth)
+            if len(self._spans) == before:  # how far a counter has come is of interest where nothing else is
+                self._each((side for side in (left, right) if _is_counter(side)), depth)
 
     def _contained(self, needle: Any, hay: Any) -> None:
         if type(hay) is str and type(needle) is str:
@@ -192,3 +197,10 @@ class Evidence:
         elif type(wanted) is str and type(value) is int and value >= 0:
             self._add(place.span(value, value + len(wanted)), place.approximate)
         return True
+
+
+def _is_counter(side: Any) -> bool:
+    """True for a number that statements have added to."""
+    while isinstance(side, Origin) and side.op in ("use", "ret") and side.parts:
+        side = side.parts[0]
+    return isinstance(side, Origin) and side.op == "bin" and side.place.kind in ("aug", "augslot")

@@ -8,10 +8,8 @@ its credits would be those of another call, and none are shown.
 
 from __future__ import annotations
 
-import copy
 import functools
 import inspect
-import pickle
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -29,10 +27,13 @@ from rewards.contract import (
     completion_text,
     is_async,
 )
+from rewards.copying import own_copy
 from rewards.repeating import call_rows_apart, calling_scope
 from rewards.rewardset import RewardSet, defined_in
-from rewards.tracing.arrays import array_item, holds_numbers, is_array, is_given_up, lost
+from rewards.running.child import encode_result
+from rewards.tracing.arrays import holds_numbers, is_array, is_given_up, lost
 from rewards.tracing.dice import Dice
+from rewards.tracing.elements import array_item, one_answer
 from rewards.tracing.explanation import Credit, Line, Reader, RewardExplanation, strict
 from rewards.tracing.importable import traceable
 from rewards.tracing.nodes import FILES
@@ -41,6 +42,9 @@ from rewards.tracing.provenance import Origin, plain
 from rewards.tracing.recorder import recording
 from rewards.tracing.rewrite import instrument
 from rewards.tracing.state import STATE, Seen
+
+NOT_FOLLOWED = "the score came by a way that is not followed (an array changed as a whole, other code)"
+"""The note of an explanation whose credits are not known for want of a trace; told apart by being this very text."""
 
 SLOWER = 25
 """Times slower than an ordinary call above which the reader is told."""
@@ -224,7 +228,7 @@ class Explainer:
             self._dice[key] = dice = Dice()
             self._whole[key] = call_rows_apart(
                 self.plain.function(name),
-                own_copy(batch.rows(together)),
+                batch.rows(together),
                 scope=calling_scope(entry.scope, declared),
                 params=entry.params,
             )
@@ -249,10 +253,11 @@ class Explainer:
         credits: tuple[Credit, ...] = ()
         missed: tuple[Credit, ...] = ()
         if same and result.status[at] == Status.NUMBER:
-            origin = run.captured.origin(at)
-            STATE.lost = origin is None
-            if origin is not None:
-                credits, missed = reader.credits(origin)
+            with one_answer():
+                origin = run.captured.origin(at)
+                STATE.lost = origin is None
+                if origin is not None:
+                    credits, missed = reader.credits(origin)
             if len(credits) <= 1 and result.credits:
                 named = _named(result.credits[at], float(result.scores[at]), run.file)
                 if not {one.name for one in named} <= {one.name for one in credits}:
@@ -337,7 +342,7 @@ def _notes(recorded: _Recorded, whole: CallResult, called: int, rows: int) -> li
     elif not recorded.deterministic:
         notes.append("declared as not deterministic: another call may come to these scores in another way")
     if recorded.lost and not recorded.gave_up:
-        notes.append("the score came by a way that is not followed (an array changed as a whole, other code)")
+        notes.append(NOT_FOLLOWED)
     if recorded.gave_up:
         notes.append("too many steps to follow: values were followed only at the beginning")
     if called > 1:
@@ -367,16 +372,6 @@ def _abstained(name: str, when: Mapping[str, Any]) -> RewardExplanation:
     )
 
 
-def own_copy(batch: Batch) -> Batch:
-    """A batch whose lists the reward may change; texts that cannot be copied are shared."""
-    try:
-        made = pickle.loads(pickle.dumps(batch))  # noqa: S301  # our own bytes, quicker than deepcopy
-    except (pickle.PicklingError, TypeError, AttributeError):
-        made = copy.deepcopy(batch)
-    assert isinstance(made, Batch)
-    return made
-
-
 def _file_of(rewards: RewardSet, name: str) -> Path | None:
     """The file whose lines are shown: a package may offer a function that another of its files defines."""
     named = defined_in(rewards.function(name), rewards.files[rewards.index(name)])
@@ -393,19 +388,26 @@ def _function_name(function: Reward) -> str:
 _last: tuple[Any, Explainer] | None = None
 
 
-def explain_in_worker(context: Any, reward: str, row: int, rows: list[int] | None = None) -> dict[str, Any]:
-    """`Explainer.explain` inside a worker, for its own target and rows; the sets stay loaded between calls."""
+def _explainer(context: Any) -> Explainer:
     global _last
     if _last is None or _last[0] is not context:
         _last = (context, Explainer(functools.partial(RewardSet.load, context.target)))
-    return _last[1].explain(reward, context.batch, row, rows).to_json()
+    return _last[1]
 
 
-def scores_in_worker(context: Any, reward: str, rows: list[int] | None = None) -> Any:
-    """The scores of the call that `explain_in_worker` compared with, after it explained a row of it."""
-    if _last is None or _last[0] is not context:
-        return []
-    return _last[1].scores(reward, context.batch, rows).scores
+def explain_in_worker(context: Any, reward: str, row: int, rows: list[int] | None = None) -> dict[str, Any]:
+    """`Explainer.explain` inside a worker, for its own target and rows; the sets stay loaded between calls."""
+    return _explainer(context).explain(reward, context.batch, row, rows).to_json()
+
+
+def load_in_worker(context: Any) -> None:
+    """Load the worker's target for `explain_in_worker`, where this process has not yet."""
+    _explainer(context)
+
+
+def scores_in_worker(context: Any, reward: str, rows: list[int] | None = None) -> dict[str, Any]:
+    """The call that `explain_in_worker` compares with, encoded; made where it was not yet."""
+    return encode_result(_explainer(context).scores(reward, context.batch, rows))
 
 
 def explain_row(

@@ -13,11 +13,14 @@ from typing import Any
 
 from rewards.credits import spans_of
 from rewards.tracing.attribution import Part, formula_test, parts_of
+from rewards.tracing.bounds import is_setting
+from rewards.tracing.elements import as_test
 from rewards.tracing.evidence import Evidence, Spans
 from rewards.tracing.nodes import FILES, NODES
 from rewards.tracing.places import Places
-from rewards.tracing.provenance import Origin, plain
-from rewards.tracing.state import State
+from rewards.tracing.provenance import Origin, admitting, plain
+from rewards.tracing.state import State, tests_of
+from rewards.writable import writable
 
 _LABEL = 48
 _SHOWN = 80
@@ -199,7 +202,10 @@ class Reader:
             return self._named(part)
         if part.kind == "lump" and part.test is not None and part.test is part.site.guard:
             part = replace(part, test=formula_test(part))
+        if part.kind == "lump" and part.test is None:
+            part = replace(part, test=_counting(part.site))
         site = part.called_at or part.site
+        part = replace(part, test=admitting(part.test))
         test = _unwrapped(part.test)
         condition, value = self._condition(part)
         spans = self.evidence.of(*((part.test,) if part.test is not None else ()), *self._amount(part))
@@ -251,9 +257,7 @@ class Reader:
 
     def _condition(self, part: Part) -> tuple[str | None, Any]:
         if part.test is not None:
-            text = part.test.place.text
-            value = part.test.value
-            return text, _json_value(value)
+            return _quoted(part.test, self.state), _json_value(part.test.value)
         if part.kind == "change":
             return part.site.place.text, _json_value(part.site.value)
         return None, None
@@ -261,7 +265,8 @@ class Reader:
     def _label(self, part: Part, test: Origin | None) -> str:
         place = part.site.place
         literal = _literal(test)
-        if literal is not None and part.kind in ("const", "test"):
+        setting = part.kind == "lump" and part.test is not None and is_setting(part.site)
+        if literal is not None and (setting or part.kind in ("const", "test")):
             return _short(literal)
         if part.kind == "change":
             return _short(place.text)
@@ -274,7 +279,7 @@ class Reader:
         if part.kind == "lump" and place.kind in ("bin", "aug", "augslot", "pick", "call"):
             return _short(_amount_text(part.site))
         if part.test is not None:
-            return _short(part.test.place.text)
+            return _short(_quoted(part.test, self.state))
         return _short(place.text) if place.kind not in ("const", "name") else f"line {place.line}"
 
     def _accumulates(self, name: str) -> bool:
@@ -354,6 +359,72 @@ def _unwrapped(test: Origin | None) -> Origin | None:
     return test
 
 
+def _counting(origin: Origin) -> Origin | None:
+    """The one test that let in what a formula counts, as in `len([w for w in words if w in text]) / len(words)`."""
+    found: list[Origin] = []
+    pending: list[Any] = [origin]
+    while pending:
+        thing = pending.pop()
+        if not isinstance(thing, Origin):
+            continue
+        if thing.op == "call" and thing.parts[0] is len and thing.parts[1]:
+            found += [test for test in tests_of(thing.parts[1][0]) or () if test is not None]
+        elif thing.op in ("bin", "unary", "use", "ret", "pick", "call"):
+            pending += thing.parts[1] if thing.op == "call" else thing.parts
+    tests = [test for test in map(admitting, found) if test is not None]
+    return tests[0] if len({test.node for test in tests}) == 1 else None
+
+
+def _quoted(test: Origin, state: State) -> str:
+    """The words of a test: those inside a lambda that is called, or of the argument that a parameter stands for."""
+    inner: Any = test.parts[0] if test.op == "test" and test.parts else test
+    if test.op == "bool" and test.place.kind in ("aug", "augslot"):
+        return _both_sides(test, state)
+    if not isinstance(inner, Origin):
+        inner = state.identified(inner)
+    while inner is not None and inner.op in ("use", "ret") and isinstance(inner.parts[0], Origin):
+        inner = inner.parts[0]
+    tree, function = test.place.tree, NODES[test.place.function].extra
+    given = isinstance(tree, ast.Name) and isinstance(function, dict) and tree.id in function["parameters"]
+    if inner is None or inner.op not in _TOLD:
+        return test.place.text
+    elsewhere = given and inner.place.function != test.place.function
+    return inner.place.text if elsewhere or inner.place.of_lambda else test.place.text
+
+
+_SIGNS = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
+
+
+def _both_sides(test: Origin, state: State) -> str:
+    """The words of a mask that a statement changed: `m &= n > 5` is both tests, that of before and its own.
+
+    A side that is nobody's test and says nothing, like the `np.zeros(n, dtype=bool)` a mask begins with, is left out.
+    """
+    operation, sides = test.place.extra[0], []
+    for part in test.parts:
+        nothing = (
+            isinstance(part, Origin)
+            and part.op in ("load", "const")
+            and part.value is (operation is ast.BitAnd)
+        )
+        if nothing and operation in _SIGNS:
+            continue
+        side = as_test(part)
+        if side is None or operation not in _SIGNS:
+            return test.place.text
+        sides.append(_quoted(side, state))
+    text = (
+        f" {_SIGNS.get(operation, '')} ".join(f"({side})" for side in sides)
+        if len(sides) > 1
+        else "".join(sides)
+    )
+    return text if text and len(text) <= _SHOWN else test.place.text
+
+
+_TOLD = frozenset(["cmp", "chain", "bool", "not", "call", "any", "all"])
+"""What a test is made by, as opposed to a number that is merely true."""
+
+
 def _amount_text(site: Origin) -> str:
     """The words of an amount: without the statement it stands in, and without a fixed factor."""
     tree: ast.AST = site.place.tree
@@ -404,7 +475,7 @@ def _compared(test: Origin | None) -> tuple[str, str] | None:
 
 def _json_value(value: Any) -> Any:
     if value is None or type(value) in (bool, int, str):
-        return value if type(value) is not str else _cut(value, _SHOWN * 2)
+        return value if type(value) is not str else _cut(writable(value), _SHOWN * 2)
     if type(value) is float:
         return strict(value)
     return shown(value)
@@ -423,6 +494,8 @@ _PLAIN_TYPES = (bool, int, float, str, bytes, type(None), Fraction, re.Pattern, 
 
 def shown(value: Any) -> str:
     """A value for the reader: its repr where Python makes it, else only its class."""
+    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == () and hasattr(value, "item"):
+        value = value.item()
     if isinstance(value, re.Match):
         return _cut(f"<match {value.group()!r}>", _SHOWN)
     if type(value) in _PLAIN_TYPES:

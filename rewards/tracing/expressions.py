@@ -43,6 +43,9 @@ METHODS = _words(
 )
 """Methods called through the recorder: those of text, patterns, matches and containers."""
 
+ARRAY_VIEWS = frozenset(["T", "values"])
+"""Attributes that give an array once more."""
+
 LIBRARIES = _words(
     """
     re regex json math difflib statistics numpy rapidfuzz operator itertools textwrap unicodedata html
@@ -150,7 +153,9 @@ class ExpressionRewriter:
     def _Attribute(self, tree: ast.Attribute, place: Place, flow: bool) -> tuple[ast.expr, int]:
         value, kid = self.expr(tree.value, place)
         number = self.node("attribute", tree, place, (kid,), tree.attr)
-        if tree.attr in self.stored_attributes and not tree.attr.startswith("__"):
+        if tree.attr in ARRAY_VIEWS or (
+            tree.attr in self.stored_attributes and not tree.attr.startswith("__")
+        ):
             return hook("attr", place, number, value), number
         return ast.Attribute(value, tree.attr, tree.ctx), number
 
@@ -274,6 +279,7 @@ class ExpressionRewriter:
             new = copy.copy(part)
             seen = hook("loop", inner, loop, loaded(part.target))
             new.iter, new.ifs = watched, [located(seen, part.iter)]
+            inner = inner.under(loop)
             for test in part.ifs:
                 made, test_number = self.test(test, inner)
                 new.ifs.append(made)
@@ -303,7 +309,8 @@ class ExpressionRewriter:
         names = parameters(tree.args)
         body, kid = self.expr(tree.body, inner, flow=True)
         entered = self.node("lambda", tree, inner, extra=[(text, inner.scope.find(text)) for text in names])
-        leaving = self.node("ret", tree.body, inner, (kid,))
+        NODES[kid].of_lambda = True
+        leaving = self.node("ret", tree.body, inner, (kid,), "lambda")
         values = ast.Tuple([hook("lam", inner, entered, *map(name, names)), body], ast.Load())
         pick = located(ast.Subscript(values, ast.Constant(1), ast.Load()), tree.body)
         made = copy.copy(tree)

@@ -41,7 +41,7 @@ class Node:
 
     `guard`: the test that decides whether this runs (0: none inside the function); `hard`: the same, without
     tests that decide it only by leaving early; `kids`: the numbers of its operands; `extra`: what its kind
-    needs; `assigned`: the variable or key its value is stored under.
+    needs; `assigned`: the variable or key its value is stored under; `of_lambda`: it is what a lambda gives back.
     """
 
     kind: str
@@ -53,6 +53,7 @@ class Node:
     extra: Any = None
     function: int = 0
     assigned: str = ""
+    of_lambda: bool = False
     _text: str | None = None
 
     @property

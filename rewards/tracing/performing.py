@@ -6,14 +6,19 @@ iterables stay lazy and stop where they would have stopped.
 
 from __future__ import annotations
 
+import math
+import statistics
 import types
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rewards.tracing.arrays import is_array, items_of
+from rewards.tracing.arrays import after_change, before_change, give_up, is_array, settled, written_to
+from rewards.tracing.elements import items_of
+from rewards.tracing.iterating import letting_in
 from rewards.tracing.nodes import NODES
-from rewards.tracing.provenance import NUMBERS, Entry, Origin, Record
+from rewards.tracing.provenance import NUMBERS, Entry, Origin, Record, plain
 from rewards.tracing.state import STATE, Seen, fresh, guard_of, operand, register
+from rewards.tracing.tables import settle
 
 _LAZY: tuple[Any, ...] = (
     types.GeneratorType, map, filter, zip, enumerate, reversed, set, frozenset,
@@ -23,6 +28,9 @@ _LAZY: tuple[Any, ...] = (
 _SUMS = {"sum": "sum", "fsum": "sum", "nansum": "sum"} | dict.fromkeys(
     ("mean", "fmean", "average", "nanmean"), "mean"
 )
+
+
+_MEANS = (statistics.mean, statistics.fmean)
 
 
 def performed(
@@ -39,6 +47,8 @@ def performed(
         if len(function.__self__) == 1 and not values:
             return _letter_method(record, number, function, function.__self__, named)
         return _keep(record, number, "call", function(*values, **named), (function, parts, named))
+    if plain(named.get("weights")) is not None and getattr(function, "__name__", "") in _SUMS:
+        return _weighted(record, number, function, values, parts, named)
     if len(values) == 1 and not named and is_array(values[0]):
         name = getattr(function, "__name__", "")
         if name in _SUMS:
@@ -46,12 +56,16 @@ def performed(
             items = items_of(values[0])
             if items is not None:
                 return _keep(record, number, _SUMS[name], value, (items, None))
-            return _keep(record, number, "call", value, (function, parts, named))
+            return _keep(record, number, "call", value, settled(value, function, parts, named, number))
     if len(values) == 1 and type(values[0]) in (list, tuple) and function is not sum:
         name = getattr(function, "__name__", "")
         if name in _SUMS:
             value = function(*values, **named)
             return _keep(record, number, _SUMS[name], value, (STATE.seen(values[0]), None))
+    if len(values) == 1 and not named and function in (math.fsum, *_MEANS) and isinstance(values[0], _LAZY):
+        items, seen = _open(values[0])
+        value = function(items)
+        return _keep(record, number, _SUMS[function.__name__], value, (seen, None))
     if kind is types.MethodType or kind is types.FunctionType:
         return _user_call(record, number, function, values, parts, named)
     if kind is types.BuiltinFunctionType or kind is types.BuiltinMethodType:
@@ -64,8 +78,61 @@ def performed(
             return _fold(record, number, function, values, parts, named)
     elif function in (list, tuple, sorted) and len(values) == 1 and not named:
         return _gathered(record, number, function, values[0])
+    written = written_to(function, values, named)
+    if written:
+        return _written(record, number, function, values, parts, named, written)
     value = function(*values, **named)
-    return _keep(record, number, "call", value, (function, parts, named))
+    return _keep(record, number, "call", value, settled(value, function, parts, named, number))
+
+
+def _written(
+    record: Record,
+    number: int,
+    function: Any,
+    values: Any,
+    parts: Any,
+    named: dict[str, Any],
+    written: list[Any],
+) -> Any:
+    """A call that writes into an array: `np.logical_and(a, b, out=m)` is what it gives without, put into `m`."""
+    followed = type(function).__name__ == "ufunc" and len(written) == 1 and "where" not in named
+    before = [before_change(array, STATE.identified(array)) for array in written] if followed else []
+    value = function(*values, **named)
+    for array in written:
+        if not before or before[0].op == "lost":
+            give_up(array)
+        else:
+            rest = {name: one for name, one in named.items() if name != "out"}
+            after_change(
+                array,
+                Origin(
+                    "call", array, number, (function, parts[: function.nin], rest), guard_of(record, number)
+                ),
+            )
+    return value
+
+
+def _weighted(
+    record: Record, number: int, function: Any, values: tuple[Any, ...], parts: tuple[Any, ...], named: Any
+) -> Any:
+    """A mean with weights: the sum of each number times its share of the weights."""
+    value = function(*values, **named)
+    numbers, weights = values[0] if values else None, named["weights"]
+    if (
+        len(values) != 1
+        or not isinstance(numbers, (list, tuple))
+        or not isinstance(weights, (list, tuple))
+        or len(numbers) != len(weights)
+        or not sum(weights)
+    ):
+        return _keep(record, number, "call", value, (function, parts, named))
+    seen: Seen = []
+    for (one, item), weight in zip(STATE.seen(numbers), weights, strict=True):
+        share = weight / sum(weights)
+        origin = item if isinstance(item, Origin) else Origin("load", one, number)
+        pair = (origin, Origin("load", share, number))
+        seen.append((one * share, Origin("times", one * share, number, pair, guard_of(record, number))))
+    return _keep(record, number, "sum", value, (seen, None))
 
 
 def _letter_method(record: Record, number: int, function: Any, letter: str, named: dict[str, Any]) -> Any:
@@ -82,6 +149,7 @@ def _keep(record: Record, number: int, op: str, value: Any, parts: tuple[Any, ..
     under = record.get(guard, record.called_under) if guard else record.called_under
     record[number] = origin = Origin(op, value, number, parts, under)
     register(value, origin)
+    settle(value)
     return value
 
 
@@ -102,9 +170,12 @@ def _user_call(
 
 def watched(items: Iterable[Any], seen: Seen) -> Iterator[Any]:
     """The same items, remembered as they pass, with the origin the producing code has just left."""
-    for item in items:
+    keys = STATE.keys_of(items)
+    for at, item in enumerate(items):
         origin = STATE.left_behind()
-        if origin is not None and origin.value is item:
+        if keys is not None:
+            seen.append((item, STATE.item(keys[0], keys[1][at], item)))
+        elif origin is not None and origin.value is item:
             seen.append((item, origin))
         else:
             seen.append((item, STATE.identified(item) if type(item) in NUMBERS else None))
@@ -193,6 +264,8 @@ def _list_method(
     if name == "append":
         origins.append(parts[0])
         STATE.items[id(items)] = (items, origins)
+        if not isinstance(parts[0], Origin):
+            _let_in(items, letting_in(record, number))
     elif name == "insert" and type(values[0]) is int:
         origins.insert(values[0], parts[1])
         STATE.items[id(items)] = (items, origins)
@@ -204,6 +277,15 @@ def _list_method(
     elif name in ("sort", "reverse", "remove", "clear"):
         STATE.items.pop(id(items), None)
     return _keep(record, number, "call", value, (function, parts, named))
+
+
+def _let_in(items: list[Any], test: Origin | None) -> None:
+    """Something that is no number was appended to a list."""
+    known = STATE.let_in.get(id(items))
+    if known is not None and known[0] is items and len(known[1]) == len(items) - 1:
+        known[1].append(test)
+    elif test is not None:
+        STATE.let_in[id(items)] = (items, [*[None] * (len(items) - 1), test])
 
 
 def _dict_method(

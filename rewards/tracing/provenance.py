@@ -17,7 +17,7 @@ class Origin:
     """One value and how it came about.
 
     `op`: const, load, use, bin, unary, not, cmp, chain, bool, operand, if, test, call, ret, sub, sum, pick,
-    named, except; `value`: the very object; `node`: the number of its place; `parts`: what it was made of,
+    named, except, let; `value`: the very object; `node`: the number of its place; `parts`: what it was made of,
     origins where they are numbers, else the objects themselves; `guard`: the test it was made under.
     """
 
@@ -44,12 +44,25 @@ class Origin:
 def hard_test(origin: Origin) -> Origin | None:
     """The test around a place that does not only decide it by leaving early."""
     hard = NODES[origin.node].hard
-    test = origin.guard
-    while hard and test is not None:
-        if test.node == hard:
-            return test
-        test = test.guard
+    if not hard:
+        return origin.guard if origin.guard is not None and origin.guard.op == "let" else None
+    while hard:
+        test = origin.guard
+        while test is not None:
+            if test.node == hard or test.op == "let":
+                return test
+            test = test.guard
+        hard = (
+            NODES[hard].hard if NODES[hard].kind == "loop" else 0
+        )  # a loop that lets everything in is no test
     return None
+
+
+def admitting(test: Origin | None) -> Origin | None:
+    """The test itself, where something was let in by one: an item of a list, a row that a mask chose."""
+    while test is not None and test.op == "let":
+        test = test.parts[0]
+    return test
 
 
 class Record(dict[Any, Any]):
@@ -70,15 +83,19 @@ class Record(dict[Any, Any]):
 
 
 class Entry:
-    """A call that is being prepared: the function and the arguments evaluated so far."""
+    """A call that is being prepared: the function and the arguments evaluated so far.
 
-    __slots__ = ("arguments", "function", "guard", "names")
+    `given_back`: what functions returned meanwhile, where the call applies one to every row of a table.
+    """
+
+    __slots__ = ("arguments", "function", "given_back", "guard", "names")
 
     def __init__(self, function: Any, guard: Origin | None) -> None:
         self.function = function
         self.guard = guard
         self.arguments: list[Any] = []
         self.names: dict[str, Any] = {}
+        self.given_back: list[tuple[int, Any, Any]] | None = None
 
 
 NUMBERS = (int, float, bool)

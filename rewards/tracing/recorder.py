@@ -15,26 +15,22 @@ from types import SimpleNamespace
 from typing import Any
 
 from rewards.credits import observe
-from rewards.tracing.arrays import (
-    add_number,
-    after_change,
-    before_change,
-    draw,
-    holds_numbers,
-    into_slice,
-    is_array,
-    read_item,
-    store_number,
-)
+from rewards.tracing import iterating, storing
+from rewards.tracing.arrays import after_change, before_change, frozen, give_up, is_array, settled, written_to
+from rewards.tracing.assigning import read_item
+from rewards.tracing.expressions import ARRAY_VIEWS
 from rewards.tracing.nodes import FILES, NODES
 from rewards.tracing.performing import performed
 from rewards.tracing.provenance import NUMBERS, Entry, Origin, Record, shared
-from rewards.tracing.state import IN_PLACE, OPERATORS, STATE, fresh, guard_of, operand, owner, register
+from rewards.tracing.state import IN_PLACE, OPERATORS, STATE, fresh, guard_of, held, operand, owner, register
+from rewards.tracing.tables import is_of_pandas, row_by_row, settle
 
 HOOKS = SimpleNamespace()
 """What an instrumented file imports; its attributes are replaced when a recording starts and ends."""
 
 _NOBODY = Record()
+
+_ROW_BY_ROW = frozenset(["apply", "map", "transform"])
 
 STEPS = 150_000
 """Loop rounds and calls after which a recording gives up following values."""
@@ -153,6 +149,8 @@ def _ret(record: Record, number: int, value: Any, /) -> Any:
     STATE.returned = origin if isinstance(origin, Origin) else None
     STATE.pending = None
     STATE.left_at = number
+    if STATE.applying:
+        STATE.applying[-1].given_back.append((number, value, origin))
     return value
 
 
@@ -160,6 +158,9 @@ def _f(record: Record, number: int, function: Any, /) -> Any:
     entry = Entry(function, guard_of(record, number))
     record[-number] = STATE.pending = entry
     STATE.returned = None
+    if getattr(function, "__name__", "") in _ROW_BY_ROW and is_of_pandas(getattr(function, "__self__", None)):
+        entry.given_back = []
+        STATE.applying.append(entry)
     return function
 
 
@@ -188,15 +189,18 @@ def _r(record: Record, number: int, value: Any, /) -> Any:
         frame = getattr(value, "cr_frame", None) or getattr(value, "gi_frame", None)
         if frame is not None:
             STATE.later[id(frame)] = entry
-        origin = Origin(
-            "call",
-            value,
-            number,
-            (entry.function, tuple(entry.arguments), entry.names),
-            guard_of(record, number),
-        )
+        guard = guard_of(record, number)
+        made = row_by_row(entry, value) if entry.given_back is not None else None
+        if made is not None:
+            origin = Origin("given", value, number, (made,), guard)
+        else:
+            parts = settled(value, entry.function, tuple(entry.arguments), entry.names, number)
+            for array in written_to(entry.function, entry.arguments, entry.names):
+                give_up(array)
+            origin = Origin("call", value, number, parts, guard)
     record[number] = origin
     register(value, origin)
+    settle(value)
     return value
 
 
@@ -289,7 +293,9 @@ def _cmp(record: Record, number: int, left: Any, right: Any, /) -> Any:
         operand(record, node.kids[0], left, number, False),
         operand(record, node.kids[1], right, number, False),
     )
-    record[number] = Origin("cmp", value, number, parts, guard_of(record, number))
+    record[number] = origin = Origin("cmp", value, number, parts, guard_of(record, number))
+    if type(value) is not bool:  # an array of them
+        register(value, origin)
     return value
 
 
@@ -362,18 +368,28 @@ def _sub(record: Record, number: int, container: Any, key: Any, /) -> Any:
     if found is not None:
         record[number] = found
         return value
-    origin = read_item(container, key, value, number) or Origin(
-        "sub", value, number, (container, key), guard_of(record, number)
-    )
+    origin = read_item(container, key, value, number)
+    if origin is None:
+        parts = (
+            (held(container, number), frozen(key))
+            if is_array(value) and is_array(container)
+            else (container, key)
+        )
+        origin = Origin("sub", value, number, parts, guard_of(record, number))
     record[number] = origin
     if value is not container:
         register(value, origin)
+        settle(value)
     return value
 
 
 def _attr(record: Record, number: int, value: Any, /) -> Any:
     name = NODES[number].extra
     found = getattr(value, name)
+    if name in ARRAY_VIEWS and is_array(value) and is_array(found):
+        record[number] = view = Origin("view", found, number, (held(value, number), name))
+        register(found, view)
+        return found
     origin = STATE.slots.get((id(value), name))
     if origin is not None and origin[1].value == found and type(origin[1].value) is type(found):
         record[number] = Origin("use", found, number, (origin[1],), origin[1].guard)
@@ -382,147 +398,12 @@ def _attr(record: Record, number: int, value: Any, /) -> Any:
     return found
 
 
-# --------------------------------------------------------------------- variables, slots, containers
-
-
-def _let(record: Record, number: int, value: Any, /) -> Any:
-    node = NODES[number]
-    origin = operand(record, node.kids[0], value, number)
-    if isinstance(origin, Origin):
-        record[number] = origin
-    else:
-        record.pop(number, None)
-    for target in node.extra:
-        STATE.bind(record, node, target, value, origin)
-    return value
-
-
-def _into(record: Record, number: int, value: Any, /) -> Any:
-    node = NODES[number]
-    attribute = node.extra[1] if node.kind == "augslot" else node.extra
-    if attribute is None:
-        record["into", number] = value
-        into_slice(node, value)
-    else:
-        STATE.pending_slot = (value, attribute)
-        if node.kind == "slot":
-            STATE.store(value, attribute, record.get(node.kids[0]))
-    return value
-
-
-def _key(record: Record, number: int, key: Any, /) -> Any:
-    node = NODES[number]
-    container = record.pop(("into", number), None)
-    if node.kind == "slot":
-        store_number(container, key, record.get(node.kids[0]))
-        STATE.store_item(container, key, record.get(node.kids[0]))
-    else:
-        STATE.pending_slot = (container, _Item(key))
-    return key
-
-
-class _Item:
-    """Marks a pending slot as an item of a container."""
-
-    __slots__ = ("key",)
-
-    def __init__(self, key: Any) -> None:
-        self.key = key
-
-
-def _inc(record: Record, number: int, value: Any, /) -> Any:
-    node = NODES[number]
-    slot, STATE.pending_slot = STATE.pending_slot, None
-    if slot is None:
-        return value
-    container, key = slot
-    item = isinstance(key, _Item)
-    if item and holds_numbers(container):
-        add_number(record, number, container, key.key, value)
-        return value
-    before = STATE.peek_item(container, key.key) if item else STATE.peek_attribute(container, key)
-    origin: Origin | None = None
-    if type(before.value) in NUMBERS and type(value) in NUMBERS:
-        try:
-            new = IN_PLACE[node.extra[0]](before.value, value)
-        except ArithmeticError:
-            return value
-        origin = Origin(
-            "bin",
-            new,
-            number,
-            (before, operand(record, node.kids[1], value, number)),
-            guard_of(record, number),
-        )
-        STATE.note(node, node.text.split(" ")[0], new)
-    if item:
-        STATE.store_item(container, key.key, origin)
-    else:
-        STATE.store(container, key, origin)
-    return value
-
-
-def _display(record: Record, number: int, value: Any, /) -> Any:
-    kids = NODES[number].kids
-    STATE.items[id(value)] = (
-        value,
-        [operand(record, kid, item, number) for kid, item in zip(kids, value, strict=True)],
-    )
-    return value
-
-
-def _dict(record: Record, number: int, value: dict[Any, Any], /) -> Any:
-    kids = NODES[number].kids
-    if len(kids) == len(value):
-        for (key, item), kid in zip(value.items(), kids, strict=True):
-            origin = operand(record, kid, item, number)
-            if isinstance(origin, Origin):
-                STATE.store_item(value, key, origin)
-    return value
-
-
-def _start(record: Record, number: int, value: Any, /) -> Any:
-    record["elements", number] = []
-    return _each(record, NODES[number].extra, value)
-
-
-def _elt(record: Record, number: int, value: Any, /) -> Any:
-    node = NODES[number]
-    origin = operand(record, node.kids[0], value, number)
-    STATE.element = origin if isinstance(origin, Origin) else None
-    if node.extra:
-        record.setdefault(("elements", node.extra), []).append(origin)
-    return value
-
-
-def _comp(record: Record, number: int, value: Any, /) -> Any:
-    origins = record.pop(("elements", number), [])
-    if len(origins) == len(value):
-        if type(value) is list:
-            STATE.items[id(value)] = (value, origins)
-        elif type(value) is dict:
-            for key, origin in zip(value, origins, strict=True):
-                if isinstance(origin, Origin):
-                    STATE.store_item(value, key, origin)
-    return value
-
-
-def _each(record: Record, number: int, value: Any, /) -> Any:
-    record["each", number] = [value, -1]
-    return value
+# -------------------------------------------------------------------------------------- places
 
 
 def _loop(record: Record, number: int, value: Any, /) -> bool:
     _step()
-    node = NODES[number]
-    source = record.get(("each", number))
-    element, STATE.element = STATE.element, None
-    if source is not None:
-        source[1] += 1
-        draw(source[0], source[1], value, number)
-        STATE.bind_loop(record, node, node.extra, value, source[0], source[1], element)
-    else:
-        STATE.bind(record, node, node.extra, value, None)
+    iterating.advanced(record, number, value)
     return True
 
 
@@ -549,8 +430,9 @@ _RECORDING: dict[str, Callable[..., Any]] = {
     "enter": _enter, "lam": _lam, "ret": _ret, "k": _k, "f": _f, "a": _a, "r": _r, "awaited": _awaited,
     "call": _call, "bin": _bin, "aug": _aug, "unary": _unary, "cmp": _cmp, "part": _part, "chain": _chain,
     "seen": _seen, "not_": _not, "operand": _operand, "bool_": _bool, "test": _test, "if_": _if, "sub": _sub,
-    "attr": _attr, "let": _let, "into": _into, "key": _key, "inc": _inc, "display": _display, "dict_": _dict,
-    "start": _start, "elt": _elt, "comp": _comp, "each": _each, "loop": _loop, "caught": _caught,
+    "attr": _attr, "let": storing.let, "into": storing.into, "key": storing.key, "inc": storing.inc,
+    "display": storing.display, "dict_": storing.dict_, "start": iterating.start, "elt": iterating.elt,
+    "comp": iterating.comp, "each": iterating.each, "loop": _loop, "caught": _caught,
 }  # fmt: skip
 
 HOOKS.__dict__.update(_PLAIN)

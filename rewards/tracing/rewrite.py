@@ -59,6 +59,7 @@ class _FileRewriter(ExpressionRewriter):
         }
         self.break_tests: list[int] = []
         self.additions: list[int] = []
+        self.caught = False
 
     # ------------------------------------------------------------------------------------- modules
 
@@ -212,19 +213,14 @@ class _FileRewriter(ExpressionRewriter):
     def _slot(self, tree: Any, place: Place, number: int) -> Any:
         new = copy.copy(tree)
         new.value = located(hook("into", place, number, self.expr(tree.value, place)[0]), tree)
-        if isinstance(tree, ast.Subscript) and not isinstance(tree.slice, ast.Slice):
+        if isinstance(tree, ast.Subscript):
             new.slice = located(hook("key", place, number, self.expr(tree.slice, place)[0]), tree)
         return new
 
     def _mark_accumulation(self, tree: ast.Assign, kid: int) -> None:
-        """`x = x + e` is `x += e` in other words."""
+        """`x = x + e` is `x += e` in other words, and so is `x[k] = x.get(k, 0) + e`."""
         value, target = tree.value, tree.targets[0]
-        if (
-            isinstance(value, ast.BinOp)
-            and isinstance(value.left, ast.Name)
-            and isinstance(target, ast.Name)
-            and value.left.id == target.id
-        ):
+        if isinstance(value, ast.BinOp) and ast.unparse(target) == ast.unparse(_read_again(value.left)):
             NODES[kid].kind = "aug"
 
     def _mark_assigned(self, target: ast.expr, kid: int) -> None:
@@ -267,7 +263,7 @@ class _FileRewriter(ExpressionRewriter):
         orelse = self.block(tree.orelse, place.under(number))
         in_else, self.additions = self.additions, []
         NODES[number].extra = tuple(
-            tuple(addition for addition in additions if NODES[addition].guard == number)
+            tuple(addition for addition in additions if _deciding(addition) == number)
             for additions in (in_body, in_else)
         )
         if any(isinstance(item, ast.Break) for item in tree.body):
@@ -291,7 +287,7 @@ class _FileRewriter(ExpressionRewriter):
         new.iter = located(hook("each", place, number, values), tree.iter)
         seen = located(ast.Expr(hook("loop", place, number, loaded(tree.target))), tree.body[0])
         outer, self.break_tests = self.break_tests, []
-        new.body = [seen, *self.block(tree.body, place)]
+        new.body = [seen, *self.block(tree.body, place.under(number))]
         behind = place.under(self.break_tests[-1]) if self.break_tests else place
         self.break_tests = outer
         new.orelse = self.block(tree.orelse, behind)
@@ -313,7 +309,9 @@ class _FileRewriter(ExpressionRewriter):
 
     def _on_Try(self, tree: Any, place: Place) -> tuple[list[ast.stmt], Place]:
         new = copy.copy(tree)
+        outer, self.caught = self.caught, bool(tree.handlers)
         new.body = self.block(tree.body, place)
+        self.caught = outer
         new.handlers, behind = [], place
         for handler in tree.handlers:
             number = self.node("except", handler, place)
@@ -344,10 +342,31 @@ class _FileRewriter(ExpressionRewriter):
             new.cases.append(made)
         return new
 
-    def _on_Assert(self, tree: ast.Assert, place: Place) -> ast.stmt:
+    def _on_Assert(self, tree: ast.Assert, place: Place) -> tuple[list[ast.stmt], Place]:
+        """An assertion that a handler around it catches decides what stands behind it."""
         new = copy.copy(tree)
-        new.test = self.test(tree.test, place)[0]
-        return new
+        new.test, number = self.test(tree.test, place)
+        return [new], place.under(number) if self.caught else place
+
+
+def _read_again(tree: ast.expr) -> ast.expr:
+    """`x.get(k, 0)` as the item `x[k]`; anything else as it is."""
+    if (
+        isinstance(tree, ast.Call)
+        and isinstance(tree.func, ast.Attribute)
+        and tree.func.attr == "get"
+        and tree.args
+    ):
+        return ast.Subscript(tree.func.value, tree.args[0], ast.Load())
+    return tree
+
+
+def _deciding(number: int) -> int:
+    """The test that decides whether a node runs; a loop around it is none."""
+    guard = NODES[number].guard
+    while NODES[guard].kind == "loop":
+        guard = NODES[guard].guard
+    return guard
 
 
 def _leaves(body: Sequence[ast.stmt]) -> bool:

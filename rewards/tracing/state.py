@@ -6,8 +6,9 @@ import ast
 import math
 import operator
 import re
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable
+from types import BuiltinMethodType
 from typing import Any
 
 from rewards.tracing.nodes import NODES, Node
@@ -40,6 +41,13 @@ IN_PLACE: dict[type, Callable[..., Any]] = {
 
 _OBJECTS = frozenset([str, list, tuple, dict, set, frozenset, bytes, type(None), re.Match, re.Pattern])
 
+_VIEWS: tuple[Any, ...] = (
+    type({}.values()),
+    type({}.items()),
+    type(OrderedDict().values()),
+    type(OrderedDict().items()),
+)
+
 _REUSED = frozenset(["name", "attribute", "sub"])
 
 Seen = list[tuple[Any, Any]]
@@ -60,12 +68,18 @@ class State:
         self.slots: dict[tuple[int, Any], tuple[Any, Origin]] = {}  # (container, key or attribute)
         self.changed: dict[int, tuple[Any, dict[int, Origin | None] | None]] = {}  # arrays; None: given up
         self.as_made: dict[int, tuple[Any, Any]] = {}  # an array and its numbers when its origin was noted
+        self.handed: set[int] = set()  # arrays that something was made of since they were last changed
+        self.tables: dict[int, tuple[Any, dict[Any, Any]]] = {}  # table -> the arrays of its columns
         self.lost = False  # a number that nobody followed was met while a score was split
         self.lists_of_text: list[Any] = []
+        self.let_in: dict[
+            int, tuple[Any, list[Origin | None]]
+        ] = {}  # what tests let into a list, set, dictionary
         self.tests: list[Origin] = []
         self.noted: dict[tuple[int, str], tuple[Node, Any]] = {}
         self.later: dict[int, Entry] = {}
         self.pending: Entry | None = None
+        self.applying: list[Any] = []  # calls that apply a function to every row of a table
         self.returned: Origin | None = None
         self.element: Origin | None = None
         self.pending_slot: tuple[Any, Any] | None = None
@@ -153,7 +167,7 @@ class State:
         if function is enumerate and len(value) == 2 and arguments:
             return [None, self.item(arguments[0], index, value[1])]
         container = getattr(function, "__self__", None)
-        if getattr(function, "__name__", "") == "items" and type(container) is dict and len(value) == 2:
+        if getattr(function, "__name__", "") == "items" and type(source) in _VIEWS and len(value) == 2:
             return [None, self.item(container, value[0], value[1])]
         return [self.item(value, position, item) for position, item in enumerate(value)]
 
@@ -177,11 +191,11 @@ class State:
             if origins is not None and type(key) is int and -len(origins) <= key < len(origins):
                 found = origins[key]
                 if isinstance(found, Origin) and _holds(found, value):
-                    return found
+                    return _as_held(found, value)
         else:
             slot = self.slots.get((id(container), key)) if _hashable(key) else None
             if slot is not None and _same(slot[1].value, value):
-                return slot[1]
+                return _as_held(slot[1], value)
         return self.identified(value)
 
     def origins_of(self, container: Any) -> list[Any] | None:
@@ -194,6 +208,15 @@ class State:
     def seen(self, container: Any) -> Seen:
         """The items of a list or tuple with their origins."""
         return [(value, self.item(container, index, value) or value) for index, value in enumerate(container)]
+
+    def keys_of(self, values: Any) -> tuple[Any, list[Any]] | None:
+        """The dictionary that `values()` shows, and its keys in the same order."""
+        made = self.identified(values) if type(values) in _VIEWS else None
+        if made is None or made.op != "call" or type(made.parts[0]) is not BuiltinMethodType:
+            return None
+        container: Any = made.parts[0].__self__
+        of_values = made.parts[0].__name__ == "values" and isinstance(container, dict)
+        return (container, list(container)) if of_values else None
 
     def store_item(self, container: Any, key: Any, origin: Any) -> None:
         """A container is about to get a value under a key."""
@@ -261,6 +284,23 @@ class State:
 STATE = State()
 
 
+def tests_of(container: Any) -> list[Origin | None] | None:
+    """The tests that let the things into a container, one each; None where nothing is known of them.
+
+    An `enumerate` is seen through.
+    """
+    known = STATE.let_in.get(id(container))
+    if known is None:
+        made = STATE.by_identity.get(id(container))
+        if made is None or made.op != "call" or made.parts[0] is not enumerate or not made.parts[1]:
+            return None
+        container = made.parts[1][0]
+        known = STATE.let_in.get(id(container))
+    return (
+        known[1] if known is not None and known[0] is container and len(known[1]) == len(container) else None
+    )
+
+
 def owner(record: Record, key: tuple[str, int]) -> Record:
     """The record a variable lives in."""
     for _ in range(key[1]):
@@ -286,6 +326,8 @@ def operand(record: Record, kid: int, value: Any, at: int, use: bool = True) -> 
         if len(value) != 1:
             return value
     elif kind not in NUMBERS:
+        if kind.__name__ in ("ndarray", "Series"):
+            return held(value, kid or at)
         return value if kind in _OBJECTS else STATE.identified(value) or value
     node = NODES[kid]
     what = node.kind
@@ -328,11 +370,20 @@ def register(value: Any, origin: Origin) -> None:
         if len(value) > 1:
             STATE.by_identity.setdefault(id(value), origin)
     elif value != () if kind is tuple else True:
-        STATE.by_identity.setdefault(id(value), origin)
+        new = STATE.by_identity.setdefault(id(value), origin) is origin
         if kind in (list, tuple) and value and type(value[0]) in (str, type(None)):
             STATE.lists_of_text.append(value)
-        elif kind.__name__ == "ndarray":
+        elif new and kind.__name__ == "ndarray":
             note_numbers(value)
+
+
+def held(array: Any, number: int) -> Origin:
+    """An array as a part of an origin, which goes on to tell of its numbers as they are now."""
+    made = STATE.identified(array)
+    if made is None:
+        made = STATE.by_identity[id(array)] = Origin("load", array, number)
+    STATE.handed.add(id(array))
+    return made
 
 
 def note_numbers(array: Any) -> None:
@@ -361,6 +412,11 @@ def _number(node: Node) -> int:
 def _holds(origin: Origin, value: Any) -> bool:
     """Whether an item of a list is still the number an origin tells of: the very object, but where it was added up."""
     return origin.value is value or (origin.place.kind == "augslot" and _same(origin.value, value))
+
+
+def _as_held(origin: Origin, value: Any) -> Origin:
+    """The origin of the very object a container holds; what was added up there was reckoned once more here."""
+    return origin if origin.value is value else Origin("use", value, origin.node, (origin,), origin.guard)
 
 
 def _same(left: Any, right: Any) -> bool:

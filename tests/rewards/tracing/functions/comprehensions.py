@@ -82,7 +82,7 @@ def table_of_lambdas(completions, **kwargs):
         score = 0.0
         for points, check in CHECKS:
             if check(text):
-                score += points  #: 0.5 | check(text) | <answer> ;; 0.25 | check(text) | 42
+                score += points  #: 0.5 | "<answer>" in text | <answer> ;; 0.25 | "42" in text | 42
         rewards.append(score)
     return rewards
 
