@@ -24,6 +24,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 from rewards.printing import Printed
+from rewards.writable import writable, writable_parts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,7 +80,8 @@ class Batch:
     def texts(self) -> list[bytes]:
         """The text of each completion as UTF-8."""
         return [
-            completion_text(completion).encode("utf-8", "surrogatepass") for completion in self.completions
+            (one if isinstance(one, str) else completion_text(one)).encode("utf-8", "surrogatepass")
+            for one in self.completions
         ]
 
     def rows(self, indices: Sequence[int]) -> Batch:
@@ -252,10 +254,10 @@ class _Log:
         self.metrics: dict[str, list[float]] = {}
 
     def log_extra(self, column: str, values: Iterable[Any]) -> None:
-        self.extra[str(column)] = list(values)
+        self.extra[writable(str(column))] = [writable_parts(value) for value in values]
 
     def log_metric(self, name: str, value: float) -> None:
-        self.metrics.setdefault(str(name), []).append(float(value))
+        self.metrics.setdefault(writable(str(name)), []).append(float(value))
 
 
 def reads_completion_ids(function: Reward) -> bool:
@@ -400,7 +402,7 @@ def describe_exception(error: BaseException) -> str:
     own = [frame for frame in frames if _is_user_file(frame.filename)]
     place = own[-1] if own else (frames[-1] if frames else None)
     where = f" ({os.path.basename(place.filename)}:{place.lineno})" if place is not None else ""
-    return f"{name}: {message}{where}" if message else f"{name}{where}"
+    return writable(f"{name}: {message}{where}" if message else f"{name}{where}")
 
 
 _OWN_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -500,7 +502,7 @@ def _as_number(value: Any) -> tuple[float | None, str]:
     kind = type(value).__name__
     try:  # NumPy scalars, Fraction, Decimal, tensors of one element; whose methods may do anything
         if isinstance(value, _NO_NUMBERS) or not hasattr(value, "__float__"):
-            shown = repr(value)
+            shown = writable(repr(value))
             return None, f"score is {kind} {shown if len(shown) <= 60 else shown[:57] + '...'}, not a number"
         return float(value), ""
     except Exception as error:  # noqa: BLE001  # the user's object

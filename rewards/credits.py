@@ -19,9 +19,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from re import Match
 from types import FrameType
 from typing import Any, TypeVar
+
+from rewards.writable import writable_parts
 
 Points = TypeVar("Points", bound=float)
 
@@ -78,9 +81,12 @@ def credit(
     >>> credit("tag", 0.25, of=0.25)
     0.25
     """
+    record = _record.get()
+    if _observer is None and record is None:
+        return points
+    name, note = writable_parts(name), writable_parts(note)
     if _observer is not None:
         _observer(name, points, of, span, note)
-    record = _record.get()
     if record is not None:
         record.add(name, points, of, span, note, sys._getframe(1))
     return points
@@ -104,12 +110,15 @@ class Recording:
     rows: int
     completions: Sequence[Any] = ()
     credits: list[NamedCredit] = field(default_factory=list)
-    _owner: dict[int, int | None] = field(default_factory=dict, repr=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _owner(self) -> dict[int, int | None]:
+        """The row an object belongs to, by its identity; None for one that several rows share."""
+        owner: dict[int, int | None] = {}
         for row, completion in enumerate(self.completions):
             for thing in _parts_of(completion):
-                self._owner[id(thing)] = None if id(thing) in self._owner else row
+                owner[id(thing)] = None if id(thing) in owner else row
+        return owner
 
     def add(
         self, name: str, points: Any, of: float | None, span: Any, note: str | None, frame: FrameType
@@ -139,9 +148,11 @@ class Recording:
         Args:
             scores: what the reward returned, used where the callers' variables did not tell the row.
         """
+        rows: list[list[dict[str, Any]]] = [[] for _ in range(self.rows)]
+        if not self.credits:
+            return rows
         if scores is not None and self.rows > 1 and not self._add_up(scores):
             self._by_sums(scores)
-        rows: list[list[dict[str, Any]]] = [[] for _ in range(self.rows)]
         for credit in self.credits:
             if credit.row is not None:
                 rows[credit.row].append(credit.to_json())

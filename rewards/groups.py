@@ -154,7 +154,11 @@ def advantages(
 
 
 def group_statistics(
-    scores: npt.ArrayLike, weights: npt.ArrayLike, groups: Iterable[Hashable]
+    scores: npt.ArrayLike,
+    weights: npt.ArrayLike,
+    groups: Iterable[Hashable],
+    *,
+    aggregation: str = "sum_then_normalize",
 ) -> GroupStatistics:
     """Size, mean and spread of the totals in each group.
 
@@ -164,6 +168,8 @@ def group_statistics(
         scores: (n, k), a column per reward; NaN means "no opinion".
         weights: (k,).
         groups: the group of each row, n hashable values.
+        aggregation: under `normalize_then_sum` each reward is normalised by itself, and a group has zero spread where
+            the sums of the normalised rewards have none; equal totals of unlike rewards teach all the same.
 
     Raises:
         UsageError: if the shapes do not fit.
@@ -182,13 +188,19 @@ def group_statistics(
     size = np.bincount(codes, minlength=len(names)).astype(np.int64)
     scorable = np.bincount(codes[~np.isnan(rows)], minlength=len(names)).astype(np.int64)
     spread = np.where(size == 1, 0.0, spread)
+    flat = ~(spread > ZERO_SPREAD)
+    if aggregation == "normalize_then_sum":
+        with np.errstate(all="ignore"):
+            apart = _normalised(table, codes, len(names), table.dtype.type(EPSILON))
+            taught = _weighted_sums(apart, factors, _unscorable(table))
+            flat = ~(_group_spreads(taught, codes, len(names)) > ZERO_SPREAD)
     return GroupStatistics(
         names=names,
         size=size,
         scorable=scorable,
         mean=mean.astype(np.float64),
         spread=spread.astype(np.float64),
-        zero_spread=~(spread > ZERO_SPREAD),
+        zero_spread=flat,
     )
 
 

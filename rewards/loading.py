@@ -21,10 +21,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from rewards.adapters import system_of
 from rewards.contract import Reward, describe_exception
 from rewards.errors import LoadError, TargetError
 from rewards.marks import MARK, mark_of
 from rewards.packages import USER_FOLDERS
+from rewards.writable import writable
 
 _Result = TypeVar("_Result")
 Transform = Callable[[ast.Module, Path], ast.Module]
@@ -174,8 +176,9 @@ def _run(action: Callable[[], _Result], path: Path) -> _Result:
         )
         raise LoadError(f"{path.name} failed to load: {describe_exception(error)}{advice}") from error
     except SystemExit as error:
+        code = writable(str(error.code or 0))
         raise LoadError(
-            f"{path.name} failed to load: it ends the process at import (exit code {error.code or 0}); "
+            f"{path.name} failed to load: it ends the process at import (exit code {code}); "
             "put such calls under `if __name__ == '__main__':`"
         ) from error
     except BaseException as error:  # the user's module code may raise anything
@@ -195,19 +198,20 @@ def find_rewards(module: types.ModuleType) -> dict[str, Reward]:
     """Every reward of a loaded file, by name, in the order of the file.
 
     A reward is public, bound at module level by something else than an import, callable but no class, and
-    takes `completions` (or is marked with `@reward`).
+    takes `completions` (or is marked with `@reward`). In a file without one, functions that are written for another
+    training system are (`rewards.adapters`).
     """
     path = getattr(module, "__file__", None)
     tree = ast.parse(Path(path).read_bytes()) if path else ast.Module([], [])
-    found: dict[str, Reward] = {}
+    public: dict[str, Reward] = {}
     for name in _bound_names(tree):
         value = module.__dict__.get(name)
         if name.startswith("_") or value is None or inspect.isclass(value) or not callable(value):
             continue
-        if inspect.ismodule(value) or not (mark_of(value) or _takes_completions(value)):
-            continue
-        found[name] = value
-    return found
+        if not inspect.ismodule(value):
+            public[name] = value
+    found = {name: value for name, value in public.items() if mark_of(value) or _takes_completions(value)}
+    return found or {name: value for name, value in public.items() if system_of(value)}
 
 
 def _bound_names(tree: ast.Module) -> list[str]:

@@ -6,11 +6,15 @@ file, the table and the key. Writing keeps comments and layout.
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
+import re
+import sys
 import tempfile
 import tomllib
-from collections.abc import Iterable, Mapping
+import typing
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from rewards.errors import ManifestError
 from rewards.reward_model import is_model_reference
 from rewards.targets import did_you_mean
+from rewards.writable import writable
 
 Aggregation = Literal["sum_then_normalize", "normalize_then_sum"]
 ScaleRewards = Literal["group", "batch", "none"]
@@ -72,9 +77,18 @@ class RewardEntry(_Table):
 
     @property
     def stated(self) -> set[str]:
-        """The keys that were written down; a name equal to the function's does not count."""
+        """The keys that were written down; a name equal to the function's, or made of it, does not count."""
         stated = set(self.model_fields_set)
-        return stated - {"name"} if self.name == default_name(self.function) else stated
+        made = next(_longer_names(self.function)).removesuffix(")")
+        own = self.name == default_name(self.function) or self.name.startswith((f"{made})", f"{made}, "))
+        return stated - {"name"} if own else stated
+
+    @field_validator("name")
+    @classmethod
+    def _can_be_written(cls, value: str) -> str:
+        if writable(value) != value:
+            raise ValueError("must be text that can be written; it holds half a character (a lone surrogate)")
+        return value
 
     @field_validator("range", mode="before")
     @classmethod
@@ -88,11 +102,13 @@ class RewardEntry(_Table):
     @classmethod
     def _plain(cls, value: dict[str, Any]) -> dict[str, Any]:
         for key, one in value.items():
+            if _is_deep(one):
+                raise ValueError(f"nests {key} more than {_DEEPEST} deep; write it flatter")
             odd = _not_plain(one)
             if odd is not None:
                 raise ValueError(
-                    f"has {key} = {odd[0]!r} ({type(odd[0]).__name__}), which must be text, a finite number, true, "
-                    "false, or a list or table of these; a date can be written as text"
+                    f"has {key} = {_shown(odd[0])} ({type(odd[0]).__name__}), which must be text, a finite number, "
+                    "true, false, or a list or table of these; a date can be written as text"
                 )
         return value
 
@@ -111,10 +127,30 @@ class RewardEntry(_Table):
         return values
 
 
+_LARGE = 1 << 1024
+"""No float is as large, and Python refuses to write much larger integers as digits."""
+
+
 def _is_finite(value: Any) -> bool:
     if isinstance(value, float):
         return math.isfinite(value)
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGE
+
+
+_DEEPEST = 50
+"""Levels of lists and tables in a parameter: what lies deeper would not reach the processes of rewards."""
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(_DEEPEST + 1):
+        tables = [one for one in level if isinstance(one, Mapping)]
+        lists = [one for one in level if isinstance(one, (list, tuple))]
+        inner = itertools.chain(*(one.values() for one in tables), *lists)
+        level = list(
+            {id(item): item for item in inner}.values()
+        )  # each once: a list may contain itself twice
+    return bool(level)
 
 
 def _not_plain(value: Any) -> tuple[Any] | None:
@@ -133,6 +169,15 @@ def _not_plain(value: Any) -> tuple[Any] | None:
 def default_name(function: str) -> str:
     """The name of a reward without one: what stands after `::` or `:`, or a reward model's last part."""
     return function.rstrip("/").replace("::", ":").rpartition(":" if ":" in function else "/")[2]
+
+
+def _longer_names(function: str) -> Iterator[str]:
+    """Names of a reward without one where others have its default: with its file, then with a number too."""
+    name = default_name(function)
+    where = function.rstrip("/").removesuffix(name).rstrip(":/").rpartition("/")[2]
+    yield f"{name} ({where})"
+    for number in itertools.count(2):
+        yield f"{name} ({where}, {number})"
 
 
 class SetSettings(_Table):
@@ -265,25 +310,65 @@ def read_manifest(path: Path) -> Manifest:
         ManifestError: the file is missing, no TOML, or says something impossible; one sentence.
     """
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8-sig")  # editors on Windows begin a file with a mark
+        tables = tomllib.loads(text)
     except OSError as error:
         raise ManifestError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ManifestError(f"{path} is not UTF-8 text (byte {error.start})") from error
     except tomllib.TOMLDecodeError as error:
         raise ManifestError(f"{path.name} is no valid TOML: {error}") from error
+    except ValueError as error:  # the only other one that reading TOML raises
+        raise ManifestError(
+            f"{path.name}, line {_line_of_digits(text)}: a number of more than {sys.get_int_max_str_digits()} digits "
+            "cannot be read; write a smaller one"
+        ) from error
+    except RecursionError as error:
+        raise ManifestError(
+            f"{path.name} nests lists or tables too deeply to be read; write them flatter"
+        ) from error
     try:
         manifest = Manifest(path=path.resolve(), **tables)
     except ValidationError as error:
         raise ManifestError(f"{path.name}: {explain_validation(error, tables)}") from error
     except TypeError as error:
         raise ManifestError(f"{path.name}: '{_unexpected(error)}' is no table of a manifest") from error
+    manifest = manifest.model_copy(update={"reward": _each_named(manifest, tables.get("reward", []))})
     _check_names(manifest)
     return manifest
 
 
+def _line_of_digits(text: str) -> int:
+    """The line with the longest number of a text."""
+    longest = [max(map(len, re.findall(r"[0-9_]+", line)), default=0) for line in text.split("\n")]
+    return longest.index(max(longest)) + 1
+
+
 def _unexpected(error: TypeError) -> str:
     return str(error).rpartition("argument ")[2].strip("'")
+
+
+def _each_named(manifest: Manifest, tables: list[dict[str, Any]]) -> tuple[RewardEntry, ...]:
+    """The rewards, each under a name of its own (scores are kept by name); `tables` are theirs as written.
+
+    Raises:
+        ManifestError: one name is written for two rewards.
+    """
+    written = [table["name"] for table in tables if table.get("name")]
+    twice = next((name for name in written if written.count(name) > 1), None)
+    if twice is not None:
+        raise ManifestError(
+            f"{manifest.path.name} names two rewards '{twice}'; give one of them another name = \"...\""
+        )
+    taken = set(written)
+    entries = []
+    for entry, table in zip(manifest.reward, tables, strict=True):
+        if not table.get("name"):
+            names = itertools.chain([entry.name], _longer_names(entry.function))
+            entry = entry.model_copy(update={"name": next(name for name in names if name not in taken)})
+            taken.add(entry.name)
+        entries.append(entry)
+    return tuple(entries)
 
 
 def _check_names(manifest: Manifest) -> None:
@@ -298,11 +383,6 @@ def _check_names(manifest: Manifest) -> None:
                 f"{manifest.path.name}: reward '{entry.name}': function = \"{entry.function}\" must be "
                 '"FILE.py::NAME", "package.module:NAME" or a reward model (a folder or hub name)'
             )
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ManifestError(
-            f"{manifest.path.name} names two rewards '{twice}'; give one of them another name = \"...\""
-        )
     for stage in manifest.train.stage:
         for name in (*stage.rewards, *stage.weights):
             if name not in names:
@@ -312,8 +392,16 @@ def _check_names(manifest: Manifest) -> None:
                 )
 
 
-def explain_validation(error: ValidationError, values: Mapping[str, Any] | None = None) -> str:
-    """The first problem of a pydantic error as one clause: place, what came, what is wanted."""
+def explain_validation(
+    error: ValidationError,
+    values: Mapping[str, Any] | None = None,
+    *,
+    model: type[BaseModel] | None = None,
+) -> str:
+    """The first problem of a pydantic error as one clause: place, what came, what is wanted.
+
+    `model` is what was validated, by default a whole manifest; its keys are told where one is unknown.
+    """
     problem = error.errors()[0]
     place = list(problem["loc"])
     items = ""
@@ -322,7 +410,7 @@ def explain_validation(error: ValidationError, values: Mapping[str, Any] | None 
     key = f"{place.pop()}{items}" if place and isinstance(place[-1], str) else "value"
     table = _table_name(place, values)
     if problem["type"] == "extra_forbidden":
-        known = _known_keys(place)
+        known = _known_keys(place, model or Manifest)
         return f"{table}'{key}' is no key here{did_you_mean(key, known) or '; known: ' + ', '.join(known)}"
     if problem["type"] == "missing":
         return f"{table}'{key}' is missing"
@@ -330,9 +418,16 @@ def explain_validation(error: ValidationError, values: Mapping[str, Any] | None 
     message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
     if message.startswith("should"):
         message = "must" + message.removeprefix("should")
-    shown = repr(came)
-    shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
-    return f"{table}{key}={shown} ({type(came).__name__}) {message}"
+    return f"{table}{key}={_shown(came)} ({type(came).__name__}) {message}"
+
+
+def _shown(value: Any) -> str:
+    """A value as Python writes it, cut; what Python refuses to write is said to be that."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):
+        return "a value too long to be shown"
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _table_name(place: list[Any], values: Mapping[str, Any] | None) -> str:
@@ -348,19 +443,19 @@ def _table_name(place: list[Any], values: Mapping[str, Any] | None) -> str:
     return f"[{'.'.join(str(part) for part in place)}]: "
 
 
-def _known_keys(place: list[Any]) -> list[str]:
-    models: dict[str, type[BaseModel]] = {
-        "set": SetSettings,
-        "reward": RewardEntry,
-        "check": CheckSettings,
-        "data": DataSettings,
-        "train": TrainSettings,
-    }
-    if len(place) > 2:
-        inner: type[BaseModel] = Adaptive if place[-1] == "adaptive" else Waiver
-        return sorted(inner.model_fields)
-    model = models.get(str(place[0])) if place else Manifest
-    return sorted(name for name in (model or Manifest).model_fields if name != "path")
+def _known_keys(place: list[Any], model: type[BaseModel]) -> list[str]:
+    """The keys of the table at a place below `model`."""
+    for part in place:
+        if part in model.model_fields:
+            model = _table_in(model.model_fields[part].annotation) or model
+    return sorted(name for name in model.model_fields if name != "path")
+
+
+def _table_in(annotation: Any) -> type[BaseModel] | None:
+    """The table that an annotation speaks of: itself, or one of `X | None` and `tuple[X, ...]`."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(_table_in, typing.get_args(annotation))), None)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -402,11 +497,10 @@ def update_reward(path: Path, name: str, **keys: Any) -> None:
     """
     import tomlkit
 
-    read_manifest(path)
-    document = tomlkit.parse(path.read_text(encoding="utf-8"))
+    manifest = read_manifest(path)
+    document = tomlkit.parse(path.read_text(encoding="utf-8-sig"))
     rewards: Any = document.get("reward", [])
-    for table in rewards:
-        entry = RewardEntry(**table.unwrap())
+    for entry, table in zip(manifest.reward, rewards, strict=True):
         if entry.name == name:
             table.update(keys)
             write_text(path, tomlkit.dumps(document))

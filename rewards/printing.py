@@ -16,6 +16,8 @@ from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any
 
+from rewards.writable import writable
+
 _FRAMES = 12
 """Callers looked at: a logger has several of its own."""
 
@@ -37,12 +39,17 @@ class Printed(io.StringIO):
 
     def write(self, text: str, /) -> int:
         """Keep a text."""
+        length = super().write(text)
         self._writes += 1
         if self._writes <= _WRITES:
             row = 0 if len(self._completions) == 1 else self._row_of(sys._getframe(1))
             if row is not None:
-                self.rows[row] = self.rows.get(row, "") + text
-        return super().write(text)
+                self.rows[row] = self.rows.get(row, "") + writable(text)
+        return length
+
+    def getvalue(self) -> str:
+        """All that was written, as text that can be written elsewhere."""
+        return writable(super().getvalue())
 
     def _row_of(self, frame: FrameType | None) -> int | None:
         if self._owners is None:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from rewards.contract import Batch, CallResult, Reward, Status, call, merge_results
+from rewards.copying import own_copy
 
 
 def calling_scope(scope: str, declared: Collection[str]) -> str:
@@ -58,14 +59,15 @@ def call_rows_apart(
 
     It is repeated in halves; with `scope="group"` they keep groups whole, so the rows of the failing group fail
     together. With `scope="call"` the halves only tell which rows fail: the others are then called together, and
-    where that raises too they have failed as well. `seconds` is the time of all calls made.
+    where that raises too they have failed as well. `seconds` is the time of all calls made. Each call gets a copy of
+    its rows (`rewards.copying`): what it changes in place is gone afterwards, and `batch` stays as it is.
     """
     options: dict[str, Any] = {
         "params": params,
         "trainer_state": trainer_state,
         "record_credits": record_credits,
     }
-    whole = call(function, batch, **options)
+    whole = call(function, own_copy(batch), **options)
     if not _all_raised(whole):
         return whole
     units = units_of(len(batch), batch.groups, scope)
@@ -77,7 +79,7 @@ def call_rows_apart(
     while pending:
         half = pending.pop()
         indices = [row for unit in half for row in unit]
-        result = call(function, batch.rows(indices), **options)
+        result = call(function, own_copy(batch.rows(indices)), **options)
         if len(half) > 1 and _all_raised(result):
             seconds += result.seconds
             pending += [half[len(half) // 2 :], half[: len(half) // 2]]
@@ -89,7 +91,7 @@ def call_rows_apart(
     failed = [(indices, part) for indices, part in parts if _all_raised(part)]
     good = sorted(row for indices, part in parts if not _all_raised(part) for row in indices)
     if good:
-        failed.append((good, call(function, batch.rows(good), **options)))
+        failed.append((good, call(function, own_copy(batch.rows(good)), **options)))
     merged = merge_results(len(batch), failed, printed=whole.printed, seconds=seconds)
     return without_the_failed(merged, good)
 

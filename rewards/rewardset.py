@@ -16,6 +16,7 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
+from rewards.adapters import Adapted, adapted
 from rewards.contract import (
     Batch,
     Reward,
@@ -53,10 +54,18 @@ SEALED_KEYS = (
     "scope",
     "abstains",
     "deterministic",
+    "timeout_s",
+    "memory_mb",
+    "runs",
+    "cost",
     "params",
     "when",
     "adaptive",
 )
+"""The keys of a `[[reward]]` table that a seal covers: all but `function`, whose code it covers."""
+
+SEALED_SETTINGS = ("read_as", "tokenizer", "aggregation", "scale_rewards")
+"""The keys of `[set]` that a seal covers: not `name`, which changes no score, nor `samples`, which are the evidence."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +75,7 @@ class RewardDescription:
     `file` and `line` say where it is defined (None where Python cannot tell); `trl_name` is the name TRL
     would log; `code` maps each file it uses to a digest; `fingerprint` covers code and declaration; `wished` is
     the name its mark asks for where another reward has that name already, else ""; `reads_token_ids` says that its
-    code names `completion_ids`.
+    code names `completion_ids`; `written_for` names the other system it is written for (`rewards.adapters`), else "".
     """
 
     entry: RewardEntry
@@ -79,6 +88,7 @@ class RewardDescription:
     declared: tuple[str, ...] = ()
     wished: str = ""
     reads_token_ids: bool = False
+    written_for: str = ""
 
     @property
     def name(self) -> str:
@@ -90,6 +100,14 @@ class RewardDescription:
         """Seconds one completion may take: as declared, else 60 for async functions and warm ones, else 5."""
         slow = self.signature.is_async or self.entry.runs == "warm" or ":" not in self.entry.function
         return self.entry.timeout_s or (60.0 if slow else 5.0)
+
+    @property
+    def declaration(self) -> dict[str, Any]:
+        """What a seal covers of its table or mark; where a limit was left out, the one that holds then (None: none)."""
+        stated = {**self.entry.model_dump(mode="json"), "timeout_s": self.timeout_s}
+        if ":" not in self.entry.function and "memory_mb" not in self.declared:
+            stated["memory_mb"] = None
+        return {key: stated[key] for key in SEALED_KEYS}
 
     def missing_columns(self, columns: Mapping[str, Any]) -> list[str]:
         """Required columns that are not among `columns`."""
@@ -110,6 +128,7 @@ class SetDescription:
     tokenizer: str
     rewards: tuple[RewardDescription, ...]
     fingerprint: str
+    read_as: str = ""
 
     @property
     def names(self) -> list[str]:
@@ -326,10 +345,11 @@ class RewardSet:
             functions = find_rewards(loader.file(parsed.path.name))
             if not functions:
                 raise TargetError(
-                    f"{parsed.text} defines no reward: a public function with a parameter named 'completions'"
+                    f"{parsed.text} defines no reward: a public function with a parameter named 'completions', or one "
+                    "as verl, OpenRLHF or verifiers call it"
                 )
             parts = [
-                (RewardEntry(function=f"{parsed.path.name}::{name}"), function, parsed.path)
+                (RewardEntry(function=f"{parsed.path.name}::{name}"), adapted(function), parsed.path)
                 for name, function in functions.items()
             ]
         else:
@@ -342,11 +362,7 @@ class RewardSet:
         """The set without its functions, with fingerprints and signatures."""
         rewards = tuple(self._describe(index) for index in range(len(self.entries)))
         settings = self.manifest.set if self.manifest else None
-        stated = (
-            settings.model_dump(mode="json", include={"aggregation", "scale_rewards", "tokenizer"})
-            if settings
-            else {}
-        )
+        stated = settings.model_dump(mode="json", include=set(SEALED_SETTINGS)) if settings else {}
         return SetDescription(
             target=self.target.text,
             name=(settings.name if settings else "") or self.target.name or self.root.name,
@@ -356,6 +372,7 @@ class RewardSet:
             aggregation=self.aggregation,
             scale_rewards=self.scale_rewards,
             tokenizer=settings.tokenizer if settings else "",
+            read_as=settings.read_as if settings else "",
             rewards=rewards,
             fingerprint=digest([stated, [reward.fingerprint for reward in rewards]]),
         )
@@ -363,20 +380,21 @@ class RewardSet:
     def _describe(self, index: int) -> RewardDescription:
         entry, function, file = self.entries[index], self.functions[index], self.files[index]
         code = _code(entry, file, self.root)
-        stated = entry.model_dump(mode="json", include=set(SEALED_KEYS))
         name = default_name(entry.function)
-        return RewardDescription(
+        described = RewardDescription(
             entry=entry,
             trl_name=trl_name(function),
             signature=signature(function, entry.params),
             file=defined_in(function, file),
             line=_line(function, file, name),
             code=code,
-            fingerprint=digest([name, stated, code]),
+            fingerprint="",
             declared=self.declared[index] if self.declared else (),
             wished=self.wished[index] if self.wished else "",
             reads_token_ids=reads_completion_ids(function),
+            written_for=function.system if isinstance(function, Adapted) else "",
         )
+        return replace(described, fingerprint=digest([name, described.declaration, code]))
 
 
 def _code(entry: RewardEntry, file: Path | None, root: Path) -> dict[str, str]:
@@ -464,7 +482,7 @@ class _Loader:
         if not callable(found):
             raise TargetError(f"{reference} is {type(found).__name__}, not a function")
         file = getattr(module, "__file__", None)
-        return found, Path(file).resolve() if file else None
+        return adapted(found), Path(file).resolve() if file else None
 
 
 def _see_meant(dotted: str, name: str, root: Path) -> None:
@@ -526,9 +544,10 @@ def _resolve(
         written = {key: getattr(entry, key) for key in keys}
         kept = {key: value for key, value in marked.items() if not (lost and key == "name")}
         try:
-            entries.append(RewardEntry(**{**kept, **written, "function": entry.function}))
+            entries.append(RewardEntry(**{"name": entry.name, **kept, **written, "function": entry.function}))
         except ValidationError as error:
-            raise ManifestError(f"@reward of {entry.function}: {explain_validation(error)}") from error
+            why = explain_validation(error, model=RewardEntry)
+            raise ManifestError(f"@reward of {entry.function}: {why}") from error
         declared.append(tuple(sorted({*keys, *kept} - {"function"})))
     functions = tuple(function for _, function, _ in parts)
     files = tuple(file for _, _, file in parts)

@@ -23,10 +23,10 @@ from rewards.code_parts import code_parts
 from rewards.errors import SealError
 from rewards.fingerprint import digest, package_versions
 from rewards.manifest import write_text
-from rewards.rewardset import SEALED_KEYS, RewardDescription, SetDescription
+from rewards.rewardset import SEALED_SETTINGS, RewardDescription, SetDescription
 
-FORMAT = 2
-"""Number of the file format that is written. 1 is read too, but its fingerprints were made in another way."""
+FORMAT = 3
+"""Number of the file format that is written. 1 and 2 are read too, but their fingerprints cover less."""
 
 DIGITS = 12
 """Hex digits that tell a row of the samples: 48 bits, a mix-up among a million rows has odds of one in 10,000."""
@@ -268,7 +268,7 @@ def verify(seal: Seal, description: SetDescription) -> list[str]:
     if seal.fingerprint == description.fingerprint:
         return []
     if seal.format != FORMAT:
-        return ["it was made by an older version, whose fingerprints cannot be compared"]
+        return ["it was made by an older version, whose seals cover less and cannot be compared"]
     sealed = {reward.name: reward for reward in seal.rewards}
     found = _changes("[set]", seal.settings, _settings(description))
     beside: list[str] = []
@@ -340,17 +340,11 @@ def _shown(value: Any) -> str:
 
 
 def _settings(description: SetDescription) -> dict[str, Any]:
-    return {
-        "aggregation": description.aggregation,
-        "scale_rewards": description.scale_rewards,
-        "tokenizer": description.tokenizer,
-    }
+    return {key: getattr(description, key) for key in SEALED_SETTINGS}
 
 
 def _declaration(reward: RewardDescription) -> dict[str, Any]:
-    stated = reward.entry.model_dump(mode="json", include=set(SEALED_KEYS))
-    ordered = {key: stated[key] for key in SEALED_KEYS if key in stated}
-    return {"function": reward.entry.function.replace("::", ":").rpartition(":")[2], **ordered}
+    return {"function": reward.entry.function.replace("::", ":").rpartition(":")[2], **reward.declaration}
 
 
 def _from_json(content: dict[str, Any]) -> Seal:

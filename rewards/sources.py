@@ -14,7 +14,11 @@ from rewards.fingerprint import LIBRARY, code_fingerprint, digest, library_finge
 from rewards.manifest import read_manifest
 from rewards.packages import OUR_PACKAGES, find
 from rewards.reward_model import is_model_reference, model_digest
+from rewards.rewardset import SEALED_SETTINGS
 from rewards.targets import Target
+
+COVERAGE = 2
+"""Counts up whenever a seal covers more, so that an older one does not hold on the word of unchanged files alone."""
 
 
 def source_digest(target: Target) -> str:
@@ -26,9 +30,8 @@ def source_digest(target: Target) -> str:
     """
     if target.kind != "project":
         reference = f"{target.module}:{target.name}" if target.module else target.path.name
-        return digest([target.name, _code(reference, target.root)])
+        return digest([COVERAGE, target.name, _code(reference, target.root)])
     manifest = read_manifest(target.path)
-    covered = {"aggregation", "scale_rewards", "tokenizer"}
     files: dict[str, dict[str, str]] = {}  # rewards of one file have one code, which is read once
     entries = []
     for entry in manifest.reward:
@@ -36,7 +39,7 @@ def source_digest(target: Target) -> str:
         if where not in files:
             files[where] = _code(entry.function, manifest.root)
         entries.append([entry.model_dump(mode="json", include=entry.stated | {"name"}), files[where]])
-    return digest([manifest.set.model_dump(mode="json", include=covered), entries])
+    return digest([COVERAGE, manifest.set.model_dump(mode="json", include=set(SEALED_SETTINGS)), entries])
 
 
 def _code(reference: str, root: Path) -> dict[str, str]:

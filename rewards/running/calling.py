@@ -13,6 +13,7 @@ more, without the rows at fault: a reward that compares rows still sees them all
 from __future__ import annotations
 
 import contextlib
+import socket
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -43,29 +44,19 @@ _CALL = "rewards.running.child:call_reward"
 _CALL_UNITS = "rewards.running.child:call_units"
 
 
-def call_with_deadlines(
-    worker: Worker,
-    reward: str,
-    batch: Batch | None,
-    rows: list[int] | None,
-    *,
-    timeout_s: float | None,
-    **options: Any,
-) -> CallResult:
-    """See `Worker.call`."""
-    return _Call(worker, reward, batch, rows, timeout_s, options).result()
-
-
 def call_alone(worker: Worker, reward: str, rows: list[int]) -> list[CallResult]:
     """Each of a worker's rows in a call of its own, each with its deadline; results in the order of `rows`."""
-    call = _Call(worker, reward, None, rows, None, {})
+    call = PendingCall(worker, reward, None, rows, None, {})
     search = _Search(call, worker, [[position] for position in range(len(rows))], in_order=True)
     search.finish()
     return [search.outcomes[position] for position in range(len(rows))]
 
 
-class _Call:
-    """One call to a reward, and what it takes to give every row its score or its fault."""
+class PendingCall:
+    """One call to a reward, and what it takes to give every row its score or its fault.
+
+    `begin` sends it, `result` waits for what comes of it; both do what `Worker.call` says.
+    """
 
     def __init__(
         self,
@@ -87,13 +78,33 @@ class _Call:
         self.entry = description.entry
         self.limit = timeout_s if timeout_s is not None else description.timeout_s
         self.scope = calling_scope(description.entry.scope, description.declared)
+        self._refused: WorkerError | None = None
+
+    def begin(self) -> PendingCall:
+        """Send the request. Its worker can do nothing else until `result` has given the answer."""
+        try:
+            self.ask(self.rows)
+        except WorkerError as error:  # the process is gone: `result` finds out why
+            self._refused = error
+        return self
+
+    def answered(self, until: float) -> bool:
+        """Whether there is an answer that only has to be read; waits for it until `until` (of `time.monotonic`)."""
+        if not self.worker.alive or not wait_for(self.worker.sockets, until):
+            return False
+        try:
+            return bool(self.worker.sockets[0].recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+        except OSError:  # nothing to read: its process has ended
+            return False
 
     def result(self) -> CallResult:
+        """The result of what was begun."""
         number = len(self.numbers)
         search: _Search | None = None
         try:
             try:
-                self.ask(self.rows)
+                if self._refused is not None:
+                    raise self._refused
                 if number > 1 and self._seems_stuck():
                     search = self._search_beside()
                 if search is None:
@@ -212,7 +223,7 @@ class _Search:
     """
 
     def __init__(
-        self, call: _Call, worker: Worker, units: list[list[int]], *, in_order: bool = False
+        self, call: PendingCall, worker: Worker, units: list[list[int]], *, in_order: bool = False
     ) -> None:
         self.call = call
         self.worker = worker

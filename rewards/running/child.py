@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import pickle
 import socket
 import sys
 import types
@@ -149,7 +150,8 @@ def call_reward(
 ) -> dict[str, Any]:
     """One call to a reward for `Worker.call`; where it raises, again in halves until only failing rows fail.
 
-    With a condition (`when`) the reward is called with the rows it applies to and abstains on the others.
+    With a condition (`when`) the reward is called with the rows it applies to and abstains on the others. It gets
+    a copy of them, so that the next reward does not see what this one changes.
     """
     index = context.rewardset.index(reward)
     entry = context.rewardset.entries[index]
@@ -170,6 +172,27 @@ def call_reward(
     with context.memory.limited_to(reward) if context.memory is not None else contextlib.nullcontext():
         result = call_where(entry.when, concerned, one_call)
     return encode_result(result)
+
+
+def call_rewards(
+    context: Context,
+    rewards: list[str],
+    rows: bytes,
+    trainer_state: StateUpdate | None = None,
+    record_credits: bool = False,
+) -> dict[str, dict[str, Any]]:
+    """Each of several rewards, one after another, on the same rows (a pickled `Batch`)."""
+    batch = pickle.loads(rows)  # noqa: S301  # a worker trusts its parent
+    return {
+        reward: call_reward(
+            context,
+            reward,
+            batch=batch,
+            trainer_state=trainer_state,
+            record_credits=record_credits,
+        )
+        for reward in rewards
+    }
 
 
 def call_units(

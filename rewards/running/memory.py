@@ -7,6 +7,7 @@ what another was granted, and does not pay for what another keeps.
 from __future__ import annotations
 
 import contextlib
+import os
 import resource
 from collections.abc import Iterator
 
@@ -64,8 +65,12 @@ def _largest(granted: list[int | None]) -> int | None:
 def address_space() -> int | None:
     """Bytes of address space this process has; None where that cannot be asked."""
     try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[0]) * resource.getpagesize()
+        # twice a call: Python's own files cost four times as much
+        file = os.open("/proc/self/statm", os.O_RDONLY)
+        try:
+            return int(os.read(file, 32).split(maxsplit=1)[0]) * resource.getpagesize()
+        finally:
+            os.close(file)
     except OSError:
         return None
 

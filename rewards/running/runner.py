@@ -38,6 +38,9 @@ TEMPLATE_TIMEOUT_S = 60.0
 CLOSE_S = 10.0
 """Seconds the template may take to end once it is told to."""
 
+NO_PROCESS = "NoProcess"
+"""The kind of error where the system refuses another process; those there are go on."""
+
 WARM_WORKERS = 2
 """Processes a runner keeps for rewards that load a model."""
 
@@ -168,8 +171,7 @@ class Runner:
                 raise WorkerError("the runner is closed")
             try:
                 self._control.settimeout(TEMPLATE_TIMEOUT_S)
-                socket.send_fds(self._control, [b"+"], fds or [])
-                send_object(self._control, message)
+                send_object(self._control, message, fds=fds or [])
                 return decode_answer(receive_bytes(self._control)) if answered else None
             except (OSError, EOFError) as error:
                 if isinstance(error, TimeoutError):  # stopped: it would never notice that it is not wanted
@@ -193,8 +195,8 @@ class Runner:
         with self._lock:
             try:
                 return self._fork_once(batch)
-            except WorkerError:
-                if self._control is None:
+            except WorkerError as error:
+                if self._control is None or error.kind == NO_PROCESS:
                     raise
                 self.close()  # a dead template is replaced, once
                 self._start()
@@ -213,6 +215,10 @@ class Runner:
         finally:
             theirs.close()
             their_life.close()
+        if isinstance(pid, str):
+            connection.close()
+            life.close()
+            raise WorkerError(f"no process could be started for the rewards: {pid}", kind=NO_PROCESS)
         return int(pid), connection, life
 
     def end(self, pid: int) -> None:

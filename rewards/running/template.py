@@ -47,7 +47,8 @@ def serve(control: socket.socket, guard: int, held: dict[int, Any] | None = None
     import rewards.running.child  # noqa: F401
 
     _own_process()
-    gc.collect()
+    if held is None:  # in a fork it would write to every object that the parent has, and so copy its memory
+        gc.collect()
     gc.freeze()
     _Template(control, guard, held or {}).run()
 
@@ -109,10 +110,16 @@ class _Template:
         elif message["op"] == "kill":
             self.kill(message["pid"])
 
-    def fork(self, fds: list[int], message: dict[str, Any]) -> int:
+    def fork(self, fds: list[int], message: dict[str, Any]) -> int | str:
+        """The new worker's process id; why there is none where the system gives no process, which hurts no other."""
         connection = socket.socket(fileno=fds[0])
         life = socket.socket(fileno=fds[1])
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError as error:
+            connection.close()
+            life.close()
+            return error.strerror or type(error).__name__
         if pid == 0:
             self.become_worker(connection, life, message)
         connection.close()

@@ -14,6 +14,8 @@ import socket
 import struct
 from typing import Any
 
+from rewards.writable import writable
+
 _LENGTH = struct.Struct("!Q")
 _DTYPES = ("float64", "uint8", "int64", "bool")
 MAX_ANSWER = 1 << 31
@@ -26,9 +28,11 @@ _LARGE = 1 << 1024
 """Integers from here on cross as hexadecimal: Python refuses to read very long decimal ones."""
 
 
-def send_object(connection: socket.socket, value: Any) -> None:
-    """Send a trusted object to a worker."""
-    payload = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+def send_object(connection: socket.socket, value: Any, *, fds: list[int] | None = None) -> None:
+    """Send a trusted object to a worker; to a template with open descriptors, none or some, before it."""
+    payload = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)  # may raise, and then nothing is sent
+    if fds is not None:
+        socket.send_fds(connection, [b"+"], fds)
     connection.sendall(_LENGTH.pack(len(payload)))
     connection.sendall(payload)
 
@@ -116,7 +120,7 @@ def _pack_other(value: Any, buffers: list[bytes], depth: int) -> Any:
             buffers.append(value.tobytes())
             return {"__array__": [kind_of_array, list(value.shape)]}
         return _pack(value.tolist(), buffers, depth + 1)
-    return {"__text__": f"{type(value).__name__}: {value!r}"[:2000]}
+    return {"__text__": writable(f"{type(value).__name__}: {value!r}"[:2000])}
 
 
 def _key(key: Any) -> Any:
@@ -127,7 +131,7 @@ def _key(key: Any) -> Any:
     if kind is float:
         return key if math.isfinite(key) else repr(key)
     try:
-        return str(key)[:2000]
+        return writable(str(key)[:2000])
     except Exception:  # noqa: BLE001  # a user's object
         return f"a key of type {kind.__name__}"
 

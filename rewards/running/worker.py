@@ -26,6 +26,7 @@ from rewards.sources import source_digest
 from rewards.targets import parse_target
 
 if TYPE_CHECKING:
+    from rewards.running.calling import PendingCall
     from rewards.running.runner import Runner
 
 LONGEST_S = 1e6
@@ -52,7 +53,7 @@ class Worker:
         self.version = ""
         self.helper: Worker | None = None
         self._given_up = False
-        self.description = self._start()
+        self.description = self.loaded = self._start()
 
     def __enter__(self) -> Worker:
         return self
@@ -111,9 +112,9 @@ class Worker:
         return description
 
     def restart(self) -> None:
-        """A fresh process with the same target and rows."""
+        """A fresh process with the same target and rows; `loaded` is what the target's files give now."""
         self.kill()
-        self._start()
+        self.loaded = self._start()
 
     def kill(self) -> None:
         """End the process at once, and everything it started; returns when it is gone."""
@@ -291,17 +292,29 @@ class Worker:
         Raises:
             GivenUp: `give_up` was called.
         """
-        from rewards.running.calling import call_with_deadlines
-
-        return call_with_deadlines(
-            self,
+        begun = self.begin_call(
             reward,
             batch,
-            rows,
+            rows=rows,
             timeout_s=timeout_s,
             trainer_state=trainer_state,
             record_credits=record_credits,
         )
+        return begun.result()
+
+    def begin_call(
+        self,
+        reward: str,
+        batch: Batch | None = None,
+        *,
+        rows: list[int] | None = None,
+        timeout_s: float | None = None,
+        **options: Any,
+    ) -> PendingCall:
+        """Send what `call` sends and do not wait; the result of what is returned is what `call` returns."""
+        from rewards.running.calling import PendingCall
+
+        return PendingCall(self, reward, batch, rows, timeout_s, options).begin()
 
 
 def wait_for(sockets: Sequence[socket.socket], deadline: float) -> list[socket.socket]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import json
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -24,6 +25,7 @@ from rewards.contract import (
     signature,
     trl_name,
 )
+from rewards.credits import credit
 
 
 def batch(*completions: Any, **columns: list[Any]) -> Batch:
@@ -206,6 +208,36 @@ def test_what_a_reward_logs_and_prints_is_kept() -> None:
 
     result = call(chatty, batch("a", "bb"))
     assert (result.printed, result.extra, result.metrics) == ("hello\n", {"length": [1, 2]}, {"mean": [1.5]})
+
+
+def test_half_a_character_in_a_message_is_its_escape() -> None:
+    def refuses(completions: list[str], **_: Any) -> list[float]:
+        raise ValueError("unknown keys " + ", ".join(json.loads(completions[0])))
+
+    class Odd:
+        def __repr__(self) -> str:
+            return "odd \ud83d"
+
+    assert call(refuses, batch('{"\\ud83d": 1}')).errors[0].startswith("ValueError: unknown keys \\ud83d (")
+    odd = call(lambda **_: [Odd()], batch("a"))
+    assert odd.errors[0] == "score is Odd odd \\ud83d, not a number"
+
+
+def test_half_a_character_that_is_logged_or_printed_is_its_escape() -> None:
+    def logs(completions: list[str], log_extra: Any, log_metric: Any, **_: Any) -> list[float]:
+        print("half \ud83d", completions[0])  # noqa: T201  # rewards do print
+        log_extra("k\ud83d", [["v\ud83d"], {"a\ud83d": ("b\ud83d", 1)}])
+        log_metric("m\ud83d", 1.0)
+        credit("n\ud83d", 1.0, note="o\ud83d")
+        return [1.0] * len(completions)
+
+    result = call(logs, batch("first", "second"), record_credits=True)
+    assert result.extra == {"k\\ud83d": [["v\\ud83d"], {"a\\ud83d": ("b\\ud83d", 1)}]}
+    assert (result.printed, result.metrics) == ("half \\ud83d first\n", {"m\\ud83d": [1.0]})
+    alone = call(logs, batch("first"), record_credits=True)
+    assert alone.printed_rows == {0: "half \\ud83d first\n"}
+    assert alone.credits is not None
+    assert [(one["name"], one["note"]) for one in alone.credits[0]] == [("n\\ud83d", "o\\ud83d")]
 
 
 def test_bytes_of_the_text_stand_in_for_token_ids() -> None:

@@ -245,3 +245,13 @@ def test_an_unknown_mode_is_refused_with_the_known_ones() -> None:
         advantages([[1.0]], [1.0], ["a"], scale_rewards="std")
     with pytest.raises(UsageError, match="sum_then_normalize, normalize_then_sum"):
         advantages([[1.0]], [1.0], ["a"], aggregation="sum")
+
+
+def test_zero_spread_is_that_of_what_is_taught_also_where_each_reward_is_normalised_by_itself() -> None:
+    table = [[0.0, 0.5], [0.25, 0.25], [0.5, 0.0]] + [[0.0, 0.5], [1.0, 0.0], [0.0, 0.5]] + [[0.4, 0.1]] * 3
+    groups = ["opposed"] * 3 + ["unlike"] * 3 + ["equal"] * 3
+    for weights in ([1.0, 1.0], [1.0, 2.0], [1.0, 0.0]):
+        for mode in ("sum_then_normalize", "normalize_then_sum"):
+            found = group_statistics(table, weights, groups, aggregation=mode)
+            taught = advantages(table, weights, groups, aggregation=mode).reshape(3, 3)
+            assert found.zero_spread.tolist() == (np.ptp(taught, axis=1) < 1e-4).tolist()

@@ -31,7 +31,7 @@ def mostly_zero(completions: list[Any], **columns: Any) -> list[float | None]:
 
 @pytest.fixture(scope="module")
 def tokenizer_and_model() -> tuple[Any, Any]:
-    from trainer.toy import build_model, build_tokenizer, dialogue
+    from trainer.models.toy import build_model, build_tokenizer, dialogue
 
     tokenizer = build_tokenizer([dialogue(random.Random(0)) for _ in range(50)])
     return tokenizer, build_model(tokenizer)

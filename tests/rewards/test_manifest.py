@@ -118,7 +118,35 @@ def test_a_whole_manifest_is_read(tmp_path: Path) -> None:
             '[[reward]]\nfunction="some-model"\n',
             'must be "FILE.py::NAME", "package.module:NAME" or a reward model',
         ),
-        ('[[reward]]\nfunction="a.py::f"\n[[reward]]\nfunction="b.py::f"\n', "names two rewards 'f'"),
+        (
+            '[[reward]]\nfunction="a.py::f"\nname="f"\n[[reward]]\nfunction="b.py::f"\nname="f"\n',
+            "names two rewards 'f'; give one of them another name",
+        ),
+        (
+            '[set]\nname = "x"\n[[reward]]\nfunction="a.py::f"\nweight = ' + "1" * 5001,
+            "rewardset.toml, line 5: a number of more than 4300 digits cannot be read; write a smaller one",
+        ),
+        (
+            '[[reward]]\nfunction="a.py::f"\nparams = ' + "{a=" * 3000 + "1" + "}" * 3000,
+            "rewardset.toml nests lists or tables too deeply to be read; write them flatter",
+        ),
+        (
+            '[[reward]]\nfunction="a.py::f"\n[reward.params.' + ".".join("a" * 900) + "]\nb = 1\n",
+            "nests a more than 50 deep; write it flatter",
+        ),
+        ('[[reward]]\nfunction="a.py::f"\nweight = 0x1' + "0" * 5000, "weight="),
+        (
+            '[[reward]]\nfunction="a.py::f"\nparams = { most = 0x1' + "0" * 5000 + " }",
+            "has most = a value too long to be shown (int), which must be text, a finite number",
+        ),
+        (
+            '[[reward]]\nfunction="a.py::f"\n[[train.stage]]\nuntil={ metric="r", abve=1.0 }\n',
+            "'abve' is no key here; did you mean 'above'?",
+        ),
+        (
+            '[[reward]]\nfunction="a.py::f"\nadaptive={ lov=0.1 }\n',
+            "'lov' is no key here; did you mean 'low'?",
+        ),
         (
             '[[reward]]\nfunction="a.py::f"\n[[train.stage]]\nname="one"\nrewards=["g"]\n',
             "stage 'one' uses reward 'g', which is not in the set",
@@ -129,6 +157,43 @@ def test_a_faulty_manifest_is_one_sentence_with_the_place(tmp_path: Path, text: 
     with pytest.raises(ManifestError, match=r"^[^\n]+$") as caught:
         read_manifest(write(tmp_path, text))
     assert sentence in str(caught.value)
+
+
+def test_a_mark_at_the_start_of_the_file_is_no_part_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "rewardset.toml"
+    path.write_text(WHOLE, encoding="utf-8-sig")
+    assert read_manifest(path).set.name == "gsm8k"
+    update_reward(path, "correctness", weight=3.0)
+    assert read_manifest(path).reward[0].weight == 3.0
+    assert "# pays most" in path.read_text(encoding="utf-8")
+
+
+TWICE = """
+[[reward]]
+function = "a.py::f"
+[[reward]]
+function = "sub/b.py::f"
+[[reward]]
+function = "sub/b.py::f"
+weight = 2.0
+[[reward]]
+function = "b:g"
+name = "f"
+"""
+
+
+def test_rewards_of_one_name_in_two_files_get_names_of_their_own(tmp_path: Path) -> None:
+    path = write(tmp_path, TWICE)
+    manifest = read_manifest(path)
+    assert [entry.name for entry in manifest.reward] == ["f (a.py)", "f (b.py)", "f (b.py, 2)", "f"]
+    assert [sorted(entry.stated) for entry in manifest.reward] == [
+        ["function"],
+        ["function"],
+        ["function", "weight"],
+        ["function", "name"],
+    ]
+    update_reward(path, "f (b.py, 2)", weight=5.0)
+    assert [entry.weight for entry in read_manifest(path).reward] == [1.0, 1.0, 5.0, 1.0]
 
 
 def test_changing_a_weight_keeps_comments_and_everything_else(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rewards.contract import Batch, Status
@@ -53,6 +54,23 @@ def test_without_a_declared_scope_the_others_are_called_together() -> None:
         'declare scope = "row" (in rewardset.toml, or @reward(scope="row")) '
         "if a score depends on its own row alone",
     )
+
+
+@pytest.mark.parametrize("scope", ["row", "group", "call"])
+def test_what_a_call_changes_in_place_reaches_no_other_call(scope: str) -> None:
+    def lowers(completions: list[list[dict[str, str]]], **_: Any) -> list[float]:
+        scores = []
+        for completion in completions:
+            scores.append(float(completion[0]["content"].isupper()))
+            completion[0]["content"] = completion[0]["content"].lower()
+        if len(completions) > 2:
+            raise ValueError("too many")
+        return scores
+
+    rows = Batch(["p"] * 4, [[{"content": text}] for text in "ABCD"], groups=["x", "x", "y", "y"])
+    result = call_rows_apart(lowers, rows, scope=scope)
+    assert result.scores[~np.isnan(result.scores)].tolist() == ([1.0] * 4 if scope != "call" else [])
+    assert [completion[0]["content"] for completion in rows.completions] == list("ABCD")
 
 
 def test_a_declared_row_is_its_own_affair() -> None:

@@ -249,6 +249,57 @@ def test_every_reward_has_a_name_of_its_own(
     assert (loaded.names, loaded.wished, loaded.weights) == (names, wished, [1.0, 3.0, 3.0])
 
 
+TWO_FILES = """
+from rewards.marks import reward
+
+@reward({})
+def fmt(completions, **_):
+    return [1.0] * len(completions)
+"""
+
+
+@pytest.mark.parametrize(
+    ("marks", "names", "wished"),
+    [
+        (("weight=2.0", "weight=3.0"), ["fmt", "fmt (b.py)"], ("", "")),
+        (("name='one'", "name='two'"), ["one", "two"], ("", "")),
+        (("weight=2.0", "name='fmt'"), ["fmt", "fmt (b.py)"], ("", "fmt")),
+    ],
+)
+def test_functions_of_one_name_in_two_files_load_under_two_names(
+    tmp_path: Path, marks: tuple[str, str], names: list[str], wished: tuple[str, ...]
+) -> None:
+    (tmp_path / "a.py").write_text(TWO_FILES.format(marks[0]))
+    (tmp_path / "b.py").write_text(TWO_FILES.format(marks[1]))
+    (tmp_path / "rewardset.toml").write_text(
+        '[[reward]]\nfunction = "a.py::fmt"\n[[reward]]\nfunction = "b.py::fmt"\n'
+    )
+    loaded = RewardSet.load(tmp_path)
+    assert (loaded.names, loaded.wished) == (names, wished)
+
+
+def test_a_wrong_key_of_a_mark_names_the_likely_one(tmp_path: Path) -> None:
+    (tmp_path / "marked.py").write_text(TWO_FILES.format("wieght=2.0"))
+    with pytest.raises(ManifestError, match=r"'wieght' is no key here; did you mean 'weight'\?$"):
+        RewardSet.load(tmp_path / "marked.py")
+
+
+def test_a_name_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "marked.py").write_text(TWO_FILES.format(r"name='a\ud83d'"))
+    with pytest.raises(
+        ManifestError, match=r"name='a.ud83d' \(str\) must be text that can be written; it holds half"
+    ):
+        RewardSet.load(tmp_path / "marked.py")
+
+
+def test_a_mark_with_a_value_that_contains_itself_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "marked.py").write_text(
+        "ring = []\nring += [ring, ring]\n" + TWO_FILES.format("params={'a': ring}")
+    )
+    with pytest.raises(ManifestError, match="nests a more than 50 deep; write it flatter"):
+        RewardSet.load(tmp_path / "marked.py")
+
+
 @pytest.mark.parametrize("name", ["rewards", "string"])
 def test_a_file_is_never_mistaken_for_a_package_of_its_name(tmp_path: Path, name: str) -> None:
     (tmp_path / f"{name}.py").write_text(

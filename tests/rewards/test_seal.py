@@ -164,8 +164,54 @@ def test_a_seal_of_an_older_format_is_read_and_has_to_be_made_anew(project: Path
     seal = read_seal(path)
     assert (seal.format, seal.strength) == (1, "strong")
     assert verify(seal, described(project)) == [
-        "it was made by an older version, whose fingerprints cannot be compared"
+        "it was made by an older version, whose seals cover less and cannot be compared"
     ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "change_told"),
+    [
+        (
+            "weight = 2.0",
+            "weight = 2.0\ntimeout_s = 0.001",
+            "reward 'right': timeout_s changed from 5.0 to 0.001",
+        ),
+        (
+            "weight = 2.0",
+            "weight = 2.0\nmemory_mb = 128",
+            "reward 'right': memory_mb changed from 2048 to 128",
+        ),
+        (
+            "weight = 2.0",
+            'weight = 2.0\ncost = "paid"',
+            'reward \'right\': cost changed from "free" to "paid"',
+        ),
+        ('name = "sums"', 'read_as = "chat"', '[set] read_as changed from "" to "chat"'),
+    ],
+)
+def test_whatever_rewards_are_called_with_breaks_the_seal(
+    project: Path, old: str, new: str, change_told: str
+) -> None:
+    seal = sealed(project)
+    change(project / "rewardset.toml", old, new)
+    assert verify(seal, described(project)) == [change_told]
+
+
+def test_another_way_to_run_breaks_the_seal_with_the_deadline_it_brings(project: Path) -> None:
+    seal = sealed(project)
+    change(project / "rewardset.toml", "weight = 2.0", 'weight = 2.0\nruns = "warm"')
+    assert verify(seal, described(project)) == [
+        "reward 'right': timeout_s changed from 5.0 to 60.0",
+        'reward \'right\': runs changed from "fork" to "warm"',
+    ]
+
+
+def test_a_default_written_down_and_the_name_of_the_set_keep_the_seal(project: Path) -> None:
+    seal = sealed(project)
+    defaults = 'timeout_s = 5.0\nmemory_mb = 2048\nruns = "fork"\ncost = "free"'
+    change(project / "rewardset.toml", "weight = 2.0", f"weight = 2.0\n{defaults}")
+    change(project / "rewardset.toml", 'name = "sums"', 'name = "other"\nsamples = "s.jsonl"\nread_as = ""')
+    assert verify(seal, described(project)) == []
 
 
 def test_added_and_removed_rewards_are_named(project: Path) -> None:
@@ -227,7 +273,7 @@ def test_a_seal_edited_by_hand_is_refused(project: Path) -> None:
 @pytest.mark.parametrize("text", ["[]", "{}", '{"format": 99}', "3"])
 def test_another_format_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "s.json").write_text(text)
-    with pytest.raises(SealError, match="this version reads formats 1 to 2"):
+    with pytest.raises(SealError, match="this version reads formats 1 to 3"):
         read_seal(tmp_path / "s.json")
 
 

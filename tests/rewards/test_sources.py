@@ -53,6 +53,8 @@ def test_nothing_is_run(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("rewardset.toml", "beta = 0.1", "beta = 0.2", True),
         ("rewardset.toml", '::f"', '::f"\nweight = 2.0', False),
         ("rewardset.toml", "[train]", '[set]\nscale_rewards = "none"\n[train]', False),
+        ("rewardset.toml", "[train]", '[set]\nread_as = "text"\n[train]', False),
+        ("rewardset.toml", '::f"', '::f"\ntimeout_s = 9.0', False),
     ],
 )
 def test_what_a_seal_covers_changes_the_digest(

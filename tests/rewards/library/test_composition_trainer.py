@@ -41,7 +41,7 @@ def train(folder: Path, functions: list[Any], weights: list[float]) -> list[dict
     from datasets import Dataset
     from trl import GRPOConfig, GRPOTrainer
 
-    from trainer.toy import build_model, build_tokenizer, dialogue
+    from trainer.models.toy import build_model, build_tokenizer, dialogue
 
     tokenizer = build_tokenizer([dialogue(random.Random(0)) for _ in range(50)])
     settings = GRPOConfig(

@@ -263,6 +263,36 @@ def test_no_process_is_left_when_the_parent_closes_or_is_killed(
     assert gone(mark)
 
 
+NO_FORK = """
+import os
+
+real, calls = os.fork, []
+
+def fork():
+    calls.append(1)
+    if len(calls) == 2:  # that of the first worker goes well
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+    return real()
+
+os.fork = fork
+"""
+
+
+def test_a_process_that_the_system_refuses_hurts_no_other(target: Path, tmp_path: Path) -> None:
+    (tmp_path / "no_fork.py").write_text(NO_FORK)
+    environment = {"PYTHONPATH": str(tmp_path)}
+    with (
+        Runner(spawn=True, preload=("no_fork",), environment=environment) as runner,
+        runner.worker(target, ROWS) as first,
+    ):
+        refused = "no process could be started for the rewards: Resource temporarily unavailable"
+        with pytest.raises(WorkerError, match=refused):
+            runner.worker(target, ROWS)
+        assert first.call("plain", rows=[3]).scores.tolist() == [3.0]
+        with runner.worker(target, ROWS) as third:
+            assert third.call("plain", rows=[2]).scores.tolist() == [2.0]
+
+
 STOPS = """
 import os, signal, threading, time
 

@@ -49,6 +49,11 @@ class Hostile:
         raise RuntimeError("no")
 
 
+class Half:
+    def __repr__(self) -> str:
+        return "half \ud83d"
+
+
 class Whole(int):
     def __repr__(self) -> str:
         return "not JSON"
@@ -68,9 +73,10 @@ LOOP.append(LOOP)
         ({(1, 2): 3, None: 4}, {"(1, 2)": 3, None: 4}),
         ({Hostile(): 1}, {"a key of type Hostile": 1}),
         (Hostile(), "Hostile: it cannot be shown"),
+        (Half(), "Half: half \\ud83d"),
         ([{1, 2}], ["set: {1, 2}"]),
     ],
-    ids=["nan", "infinity", "its own integer", "long", "tuple", "hostile key", "hostile", "set"],
+    ids=["nan", "infinity", "its own integer", "long", "tuple", "hostile key", "hostile", "half", "set"],
 )  # fmt: skip
 def test_whatever_a_reward_hands_over_crosses(value: Any, back: Any) -> None:
     found = decode_answer(bytearray(encode_answer([value])))[0]
@@ -92,7 +98,7 @@ def test_a_hostile_answer_is_refused_and_never_executed(payload: bytes) -> None:
     VALUES | st.dictionaries(st.sampled_from(["__array__", "__dict__", "__float__", "__integer__"]), VALUES)
 )
 def test_an_answer_of_another_shape_is_refused_in_known_ways(value: Any) -> None:
-    header = json.dumps(value, allow_nan=False).encode()
+    header = json.dumps(value).encode()  # with the words that are no JSON too
     with contextlib.suppress(*BAD_ANSWER):
         decode_answer(bytearray(struct.pack("!Q", len(header)) + header))
 
