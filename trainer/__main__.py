@@ -11,6 +11,7 @@ from typing import Any
 import typer
 
 from rewards.errors import RewardWorkbenchError
+from rewards.writable import write_utf8
 from trainer.early import setting_advice
 from trainer.environment import COMMAND, end_with_command, prepare_process
 from trainer.ranks import SaidByMain, rank_name, speaks
@@ -56,6 +57,7 @@ def build_app() -> typer.Typer:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code. Known errors become one line on standard error."""
     called = "reward-workbench" if COMMAND in os.environ else None  # as whose command it was asked for
+    write_utf8()
     prepare_process()
     end_with_command()
     try:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from rewards.errors import ShortfallError
 from rewards.running import Crew
 from trainer.backends.transformers import Policy
-from trainer.completions import ScoredBatch
-from trainer.curriculum import Curriculum, as_dataset
-from trainer.data import order, to_dataset
+from trainer.data.prompts import order, to_dataset
 from trainer.job import Job
-from trainer.journal import Progress
 from trainer.ranks import ALONE, Ranks
-from trainer.rewarding import Scoring, bind
+from trainer.rewarding.completions import ScoredBatch
+from trainer.rewarding.wrapped import Scoring, bind
 from trainer.settings import build_config
 from trainer.tools import load_factory, load_tools
+from trainer.watching.curriculum import Curriculum, as_dataset
+from trainer.watching.journal import Progress
 
 
 def crew_of(job: Job) -> Crew:
@@ -33,6 +35,21 @@ def crew_of(job: Job) -> Crew:
             f"the reward set {job.description.target} changed while the run started; start again"
         )
     return crew
+
+
+@contextlib.contextmanager
+def crew_beside(job: Job) -> Iterator[Future[Crew]]:
+    """`crew_of` in a thread, while a model loads; ended with the block.
+
+    The thread stays as long as the block: a process may be made to end with the thread that started it.
+    """
+    with ThreadPoolExecutor(1, "crew") as pool:
+        begun = pool.submit(crew_of, job)
+        try:
+            yield begun
+        finally:
+            if begun.exception() is None:
+                begun.result().close()
 
 
 def scoring_of(

@@ -35,19 +35,20 @@ from rewards.contract import Reward
 from rewards.errors import ShortfallError, UsageError
 from rewards.running import Crew
 from trainer.bare import ATTACHED
-from trainer.callback import as_callback
-from trainer.completions import Recorder, ScoredBatch
-from trainer.distance import Distance
 from trainer.job import seal_state
-from trainer.journal import Journal, Progress, say
-from trainer.listener import Listener, restore_states
-from trainer.live import LiveMonitor, facts_of
 from trainer.plan import batching
 from trainer.ranks import joined, sharded
-from trainer.rewarding import Scoring, bind
+from trainer.rewarding.completions import Recorder, ScoredBatch
+from trainer.rewarding.wrapped import Scoring, bind
 from trainer.rundir import RunDir, checkpoint_step, is_whole_checkpoint, record_checkpoint, write_json
-from trainer.samples import Samples
-from trainer.thresholds import Thresholds
+from trainer.watching.callback import as_callback
+from trainer.watching.distance import Distance
+from trainer.watching.halt import check_halt
+from trainer.watching.journal import Journal, Progress, say
+from trainer.watching.listener import Listener, restore_states
+from trainer.watching.live import LiveMonitor, facts_of
+from trainer.watching.samples import Samples
+from trainer.watching.thresholds import Thresholds
 
 EVENTS = (
     "on_step_begin",
@@ -138,7 +139,7 @@ class Attached:
         """The callback that records, watches and writes; to be given to the trainer.
 
         Args:
-            thresholds: where the monitor draws its lines, by the names of `trainer.thresholds.Thresholds`.
+            thresholds: where the monitor draws its lines, by the names of `trainer.watching.thresholds.Thresholds`.
             halt: what it stops the run for; True: the usual four; default: nothing.
             samples_every: steps between samples put aside; 0: none.
             kl_every: steps between measurements of the distance from the start where beta is 0; 0: never.
@@ -147,6 +148,7 @@ class Attached:
             lines = Thresholds.model_validate(dict(thresholds or {}))
         except ValueError as error:
             raise UsageError(f"monitor(thresholds=...): {str(error).splitlines()[1]}") from error
+        check_halt(halt)
         return _callback(self, _Options(lines, halt, samples_every, kl_every))
 
     @staticmethod
@@ -189,10 +191,17 @@ class Attached:
             UsageError: its weights or modes are not the set's.
         """
         given = arguments.reward_weights
-        if given is not None and [float(one) for one in given] != [float(one) for one in self.weights]:
+        in_force = [1.0] * len(self.weights) if given is None else [float(one) for one in given]
+        if in_force != [float(one) for one in self.weights]:
+            said = "no reward_weights, so all are 1" if given is None else f"reward_weights={list(given)}"
             raise UsageError(
-                f"GRPOConfig has reward_weights={list(given)}, the set {self.weights}; pass s.weights"
+                f"GRPOConfig has {said}; the set's are {self.weights}: pass reward_weights=s.weights"
             )
+        for name, mode in self.modes.items():
+            if self._crew.description.manifest_path and str(getattr(arguments, name)) != mode:
+                raise UsageError(
+                    f"GRPOConfig has {name}={str(getattr(arguments, name))!r}, the set {mode!r}: pass **s.modes"
+                )
         self.scoring.use_groups(
             int(arguments.num_generations),
             int(getattr(arguments, "num_generations_eval", None) or arguments.num_generations),

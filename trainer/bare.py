@@ -14,8 +14,8 @@ from typing import Any
 
 from rewards.errors import UsageError
 from trainer.diagnoses import Facts
-from trainer.monitor import watch_over
 from trainer.rundir import CHECKPOINT_STATE, RunDir, checkpoint_step, read_json
+from trainer.watching.monitor import watch_over
 
 ATTACHED = "attached.json"
 

@@ -42,6 +42,7 @@ BOUNDS = {
     "logging_steps": Bound(0, above=True),
     "epsilon": Bound(0, above=True),
     "epsilon_high": Bound(0, above=True),
+    "seed": Bound(0, 2**32 - 1),
 }
 """Settings of `GRPOConfig` whose other values train nothing, or end a run after its model was loaded."""
 

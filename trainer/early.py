@@ -20,7 +20,7 @@ from typing import Any
 from rewards.errors import UsageError
 from rewards.manifest import Stage, TrainSettings, read_manifest
 from rewards.targets import did_you_mean, parse_target
-from trainer.models import foresee_model
+from trainer.models.naming import foresee_model
 from trainer.ranks import launched
 from trainer.rundir import RunDir, find_run, latest_run
 from trainer.settings import Device, Own, parse_sets, resolve, translate

@@ -140,6 +140,11 @@ def choose_threads(asked: int, *, tiny: bool) -> int:
     return 1 if tiny else max(1, min(MOST_THREADS, round(idle_cores())))
 
 
+def counted_threads(count: int) -> str:
+    """How many CPU threads, in words."""
+    return f"{count} CPU thread{'s' * (count != 1)}"
+
+
 def use_threads(count: int) -> None:
     """Let torch compute on `count` threads. The count is part of a run: another one rounds differently."""
     import torch

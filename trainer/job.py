@@ -16,12 +16,13 @@ from rewards.manifest import DataSettings, Manifest, Stage, TrainSettings, Until
 from rewards.rewardset import SetDescription
 from rewards.running import Runner
 from rewards.seal import Seal, read_seal, verify
-from trainer.data import TrainingData, load_data
+from trainer.data.prompts import TrainingData, load_data
 from trainer.environment import find_device
 from trainer.plan import Batching, Plan, batching, plan_run
 from trainer.ranks import launched
 from trainer.settings import Settings, check_with_trl, parse_sets, resolve
 from trainer.tools import seen_from
+from trainer.watching.weights import check_adaptive_weight
 
 MAIN_STAGE = "main"
 
@@ -142,7 +143,12 @@ def make_job(
     used = description.only(list(names))
     made = ["environments"] if settings.own.environment_factory else []
     used.require_columns(dict.fromkeys([*data.columns, *made]))
-    check_adaptive(used)
+    check_adaptive(used, stage.weights)
+    if str(settings.trl.get("eval_strategy") or "no") != "no" and not data.holdout:
+        raise UsageError(
+            f"eval_strategy={settings.trl['eval_strategy']} needs held-out rows, and there are none: holdout = 0.1 in "
+            "[data]; or leave it at no"
+        )
     data = rows_of(stage, data)
     sizes = batching(settings.trl, launched())
     plan = plan_run(
@@ -155,7 +161,7 @@ def make_job(
         manifest,
         description,
         seal_state(description),
-        settings,
+        settings.planned(plan.max_steps, sizes.window),
         data_settings,
         data,
         sizes,
@@ -176,7 +182,7 @@ def replan(job: Job, data: TrainingData) -> Job:
         max_steps=int(job.settings.trl.get("max_steps", -1)),
         epochs=float(job.settings.trl.get("num_train_epochs", 3.0)),
     )
-    return replace(job, data=data, plan=plan)
+    return replace(job, data=data, plan=plan, settings=job.settings.planned(plan.max_steps, job.sizes.window))
 
 
 def stages_of(train: TrainSettings) -> tuple[Stage, ...]:
@@ -224,13 +230,18 @@ def rows_of(stage: Stage, data: TrainingData) -> TrainingData:
     return replace(data, train=kept)
 
 
-def check_adaptive(description: SetDescription) -> None:
-    """See that every adaptive reward says what its best score is.
+def check_adaptive(description: SetDescription, weights: Mapping[str, float]) -> None:
+    """See that every adaptive reward says what its best score is, and has a weight that can be moved.
+
+    `weights` replace declared ones.
 
     Raises:
-        UsageError: one declares no range.
+        UsageError: one declares no range, or begins below the least weight it may have.
     """
     for reward in description.rewards:
+        weight = weights.get(reward.name, reward.entry.weight)
+        if reward.entry.adaptive is not None:
+            check_adaptive_weight(reward.name, weight, reward.entry.adaptive)
         if reward.entry.adaptive is not None and reward.entry.range is None:
             raise UsageError(
                 f"reward '{reward.name}' is adaptive, so it must declare its range: success is the share of "

@@ -9,11 +9,12 @@ its own on the CPUs (gloo), so that it can neither take a GPU's memory nor get b
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from rewards.errors import RewardWorkbenchError
+from rewards.errors import RewardWorkbenchError, ShortfallError
 
 T = TypeVar("T")
 
@@ -27,6 +28,17 @@ class SaidByMain(RewardWorkbenchError):
     def __init__(self, sentence: str, exit_code: int) -> None:
         super().__init__(sentence)
         self.exit_code = exit_code
+
+
+class MainFailed(ShortfallError):
+    """Rank 0 ended with an error that is none of ours: its traceback stands there, and the others say a sentence."""
+
+
+class AnotherEnded(ShortfallError):
+    """An exchange failed because another process is gone."""
+
+
+GONE = "another process of this run has ended; it said why, or was killed from outside"
 
 
 class Ranks:
@@ -56,6 +68,7 @@ class Ranks:
 
         Raises:
             RewardWorkbenchError: `make` raised it; on all ranks.
+            MainFailed: `make` raised another error; on all ranks but 0, where it goes on.
         """
         return make()
 
@@ -77,7 +90,8 @@ class Together(Ranks):
         import torch.distributed as dist
 
         values: list[Any] = [None] * self.count
-        dist.all_gather_object(values, value, group=self._group)
+        with _told_apart():
+            dist.all_gather_object(values, value, group=self._group)
         return values
 
     def share(self, value: T) -> T:
@@ -85,14 +99,16 @@ class Together(Ranks):
         import torch.distributed as dist
 
         values = [value]
-        dist.broadcast_object_list(values, src=0, group=self._group)
+        with _told_apart():
+            dist.broadcast_object_list(values, src=0, group=self._group)
         return values[0]
 
     def wait(self) -> None:
         """Go on when all have come here."""
         import torch.distributed as dist
 
-        dist.barrier(group=self._group)
+        with _told_apart():
+            dist.barrier(group=self._group)
 
     def from_main(self, make: Callable[[], T]) -> T:
         """See the base class."""
@@ -102,13 +118,50 @@ class Together(Ranks):
             except RewardWorkbenchError as error:
                 self.share((None, str(error), error.exit_code))
                 raise
+            except Exception as error:
+                self.share((None, _first_line(error), UNEXPECTED))
+                raise
             self.share((made, "", 0))
             return made
         there: tuple[Any, str, int] = self.share((None, "", 0))
+        if there[2] == UNEXPECTED:
+            raise MainFailed(f"process 0 has ended with an error that it shows: {there[1]}")
         if there[2]:
             raise SaidByMain(there[1], there[2])
         value: T = there[0]
         return value
+
+
+UNEXPECTED = -1
+"""Stands for the exit code of an error that is none of ours."""
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
+@contextmanager
+def _told_apart() -> Iterator[None]:
+    """An exchange; that another process is gone is one sentence.
+
+    Raises:
+        AnotherEnded: it is.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if lost_another(error):
+            raise AnotherEnded(GONE) from error
+        raise
+
+
+def lost_another(error: RuntimeError) -> bool:
+    """Whether an exchange with another process failed."""
+    import torch.distributed as dist
+
+    text = str(error)
+    return isinstance(error, dist.DistError) or "closed by peer" in text or "gloo" in text.lower()
 
 
 _joined: Together | None = None
@@ -118,6 +171,12 @@ def launched() -> int:
     """How many processes a launcher has started for this run; 1 without one."""
     count = os.environ.get("WORLD_SIZE", "")
     return int(count) if count.isdigit() and int(count) > 0 else 1
+
+
+def launched_here() -> int:
+    """How many of them are on this machine."""
+    count = os.environ.get("LOCAL_WORLD_SIZE", "")
+    return int(count) if count.isdigit() and int(count) > 0 else launched()
 
 
 def speaks() -> bool:

@@ -1,12 +1,13 @@
 """One training run, from top to bottom: jobs, folder, stages, adapter. A stage is in `trainer.stage_run`.
 
-What differs from calling TRL's trainer by hand: the rewards are wrapped (`trainer.rewarding`), the data is put in the
-order of one single pass, checkpoints lie only where nothing generated is left over, and everything the run knows stands
-in its folder (`trainer.rundir`), from which `--resume` goes on as if nothing had happened.
+What differs from calling TRL's trainer by hand: the rewards are wrapped (`trainer.rewarding.wrapped`), the data is
+put in the order of one single pass, checkpoints lie only where nothing generated is left over, and everything the run
+knows stands in its folder (`trainer.rundir`), from which `--resume` goes on as if nothing had happened.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -20,13 +21,13 @@ from typing import Any
 from rewards.errors import RewardWorkbenchError, ShortfallError, UsageError
 from rewards.manifest import read_manifest
 from trainer.backends.transformers import policy_tokenizer_of
-from trainer.data import fit_to_model, load_data
+from trainer.data.prompts import fit_to_model, load_data
 from trainer.environment import choose_threads, quiet_libraries
 from trainer.job import Job, Request, describe, make_job, prepare_jobs, replan, require_seal, seal_state
-from trainer.journal import duration, say
-from trainer.models import resolve_model
+from trainer.models.naming import resolve_model
 from trainer.ranks import ALONE, Ranks, join, launched
-from trainer.rewarding import TooManyFailures
+from trainer.reports.stretches import gone_on, read_stretches, record_stretches, stretch_of
+from trainer.rewarding.wrapped import TooManyFailures
 from trainer.rundir import (
     DONE,
     FAILED,
@@ -49,6 +50,7 @@ from trainer.runfiles import (
 )
 from trainer.stage_run import StageOutcome, run_stage
 from trainer.tools import require_tools
+from trainer.watching.journal import duration, say
 
 TINY = 5_000_000  # parameters below which a second thread only gets in the way
 NOT_IN_A_MODEL = (
@@ -129,7 +131,7 @@ def _resume(request: Request) -> Outcome:
                 "the files of tools or environment_factory changed since the run started; a run goes on only with the "
                 "same"
             )
-        ranks.from_main(lambda: _go_back(run))
+        facts = ranks.from_main(lambda: _go_on_under(run, jobs, facts, _go_back(run)))
         return _go(run, jobs, facts, tokenizer, ranks)
 
 
@@ -141,8 +143,22 @@ def _locked(run: RunDir, ranks: Ranks) -> Iterator[None]:
         yield
 
 
-def _go_back(run: RunDir) -> None:
-    """To the last whole checkpoint of the stage that is not done: what came after it is made again."""
+def _go_on_under(run: RunDir, jobs: Sequence[Job], facts: RunFacts, step: int) -> RunFacts:
+    """The facts of a run that goes on after `step`; where its rewards are others now, that is written down and said."""
+    if step >= sum(stage.max_steps for stage in run.stages()):
+        return facts  # no step is left that they could pay
+    before = read_stretches(run, facts)
+    stretches = gone_on(before, stretch_of(jobs, run, step + 1))
+    if stretches == before and stretches[-1].fingerprint == facts.fingerprint:
+        return facts
+    changed = record_stretches(run, facts, stretches)
+    if not changed.sealed:
+        say(f"warning: the run is not sealed, as its card will say: {'; '.join(changed.unsealed_because)}")
+    return changed
+
+
+def _go_back(run: RunDir) -> int:
+    """To the last whole checkpoint of the stage that is not done: what came after it is made again. Its step."""
     stages = run.stages()
     index = next(number for number, stage in enumerate(stages) if stage.status != DONE)
     checkpoint = run.stage_checkpoint(index)
@@ -158,6 +174,7 @@ def _go_back(run: RunDir) -> None:
         say(f"resuming {run.path} from step {step}{again}")
     else:
         say(f"resuming {run.path} from the start: no whole checkpoint was written yet{again}")
+    return step
 
 
 def _run_to_resume(request: Request) -> RunDir:
@@ -193,7 +210,7 @@ def _fit(jobs: Sequence[Job], ranks: Ranks) -> tuple[Path, Any, tuple[Job, ...]]
     find = partial(resolve_model, jobs[0].settings.model, root=jobs[0].root, say=say)
     ranks.from_main(lambda: find().path)  # what has to be fetched or built is so once
     model = find().path
-    tokenizer = policy_tokenizer_of(model)
+    tokenizer = policy_tokenizer_of(model, jobs[0].settings)
     for job in jobs:
         require_tools(job.settings.own, tokenizer, job.settings.model)
     fitted = [
@@ -206,6 +223,9 @@ def _announce(jobs: Sequence[Job], run: RunDir) -> None:
     job = jobs[0]
     for note in dict.fromkeys(note for one in jobs for note in one.settings.notes):
         say(f"note: {note}")
+    for every in dict.fromkeys(one.settings.own.held_out_every for one in jobs):
+        if every and not job.data.holdout:
+            say(f"note: held_out_every={every} evaluates nothing: no rows are held out (holdout in [data])")
     for sentence in job.data.skipped[:5]:
         say(f"left out: {sentence}")
     if len(job.data.skipped) > 5:
@@ -296,19 +316,31 @@ def save_model(checkpoint: Path, target: Path) -> None:
     for file in checkpoint.iterdir():
         if file.is_file() and not file.name.startswith(NOT_IN_A_MODEL) and file.name != "README.md":
             shutil.copy2(file, temporary / file.name)
+    _put_in_order(temporary / "adapter_config.json")
     temporary.chmod(0o755)
     if target.exists():
         shutil.rmtree(target)
     temporary.rename(target)
 
 
+def _put_in_order(config: Path) -> None:
+    """Sort the modules an adapter names: peft writes them as a set, in another order in every process."""
+    if not config.is_file():
+        return
+    values = json.loads(config.read_text(encoding="utf-8"))
+    for name in ("target_modules", "modules_to_save", "exclude_modules"):
+        if isinstance(values.get(name), list):
+            values[name] = sorted(values[name])
+    config.write_text(json.dumps(values, indent=2, sort_keys=True), encoding="utf-8")
+
+
 def write_card(run: RunDir) -> None:
     """The run's README.md and report.html; where they cannot be written that is said, and the run is finished."""
     from importlib import import_module, util
 
-    if util.find_spec("trainer.card") is not None:
+    if util.find_spec("trainer.reports.card") is not None:
         try:
-            import_module("trainer.card").write_card(run)
+            import_module("trainer.reports.card").write_card(run)
         except RewardWorkbenchError as error:
             say(f"the weights are in place; {error}")
 
@@ -333,7 +365,7 @@ def resume_line(run: RunDir) -> str:
 
 
 def _tiny(model: Path) -> bool:
-    from trainer.loading import weight_files
+    from trainer.models.loading import weight_files
 
     return sum(file.stat().st_size for file in weight_files(model)) < TINY * 4
 

@@ -1,7 +1,9 @@
 """The run folder: where everything about one training run lies, and how it stays whole.
 
     manifest.toml      the reward set and every setting as resolved; [run] says what and from what
-    seal.json          the seal the run started from (absent where it was overridden; then manifest says so)
+    seal.json          the seal the run started from (absent where it was overridden, at the start or by a resume on
+                       other rewards; then manifest and run.json say so)
+    rewards.json       which rewards which steps were trained on, where a resume changed them
     environment.json   versions and hardware
     metrics.jsonl      one line for each logging step
     completions/       step_00001.parquet ... a file for each generation batch, eval_... for held-out ones
@@ -9,7 +11,8 @@
     stages.json        what has been done
     diagnoses.jsonl    what the monitor told, a line each
     curriculum.jsonl   which dead prompts were passed over and tried again (skip_dead)
-    evaluations.jsonl  every reward on held-out prompts, paired with the untrained model
+    evaluations.jsonl  every reward on held-out prompts, paired with the untrained model, whose answers lie in
+                       held-out-base-PROMPTSxLENGTH-SEED.jsonl
     samples/           a few completions of every so many steps, with scores, credits and advantages
     holdout.jsonl      the held-out rows, which the run never trained on
     adapter/           the trained LoRA adapter (model/ after full fine-tuning)

@@ -26,9 +26,9 @@ from trainer import tools
 from trainer.backends.choice import prepare
 from trainer.environment import describe_environment
 from trainer.job import Job, Request
-from trainer.loading import fingerprint_weights
+from trainer.models.loading import fingerprint_weights
 from trainer.ranks import launched
-from trainer.reproduction import write_reproduction
+from trainer.reports.reproduction import write_reproduction
 from trainer.rundir import RunDir, Stage, read_json, strict_json, write_json
 from trainer.settings import Settings
 
@@ -42,7 +42,8 @@ class RunFacts:
     """What a run is made of besides its manifest.
 
     `fingerprint` is the reward set's, `data_fingerprint` that of all rows and their split; `sealed` says whether the
-    set was sealed as it is, `unsealed_because` why it was not (the run was then started with --allow-unsealed).
+    set was sealed as it is, `unsealed_because` why it was not (the run was then started with --allow-unsealed, or
+    resumed so on other rewards).
     `processes`: how many trained together; `tools_fingerprint`: of the files of tools and environment.
     """
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib.util
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -22,7 +22,9 @@ from trainer.backends.choice import Backend, fit_backend, lora_defaults, prepare
 from trainer.bounds import check_bounds
 from trainer.plan import batching, check_evaluation
 from trainer.presets import ALL_LINEAR, TOY, find_preset
-from trainer.thresholds import Thresholds
+from trainer.saving import Saves, aligned, every_of, fitting, who_said
+from trainer.watching.halt import check_halt
+from trainer.watching.thresholds import Thresholds
 
 Device = Literal["cpu", "cuda", "mps"]
 
@@ -49,6 +51,9 @@ NOT_SETTABLE = {
     "shuffle_dataset": "the trainer orders the data itself, so that a resumed run is exact: shuffle = true | false",
     "auto_find_batch_size": "GRPO needs whole groups; give a smaller per_device_train_batch_size",
     "save_only_model": "a run must be able to resume, which needs the optimizer's state",
+    "load_best_model_at_end": "the result is the model of the last step",
+    "ignore_data_skip": "a resumed run would train again on the prompts it began with",
+    "logging_strategy": "the record, adaptive weights and `until` go by steps: logging_steps = ...",
 }
 
 RENAMED = {
@@ -91,11 +96,13 @@ class Lora(BaseModel):
     @field_validator("targets", mode="after")
     @classmethod
     def _no_head(cls, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
-        if "lm_head" in ([value] if isinstance(value, str) else value):
+        if value == ALL_LINEAR:
+            return value
+        parts = value.split(",") if isinstance(value, str) else value
+        named = tuple(part.strip() for part in parts if part.strip())
+        if any(part.rpartition(".")[2] == "lm_head" for part in named):
             raise ValueError("must not name lm_head: with tied embeddings it cannot be merged")
-        if value != ALL_LINEAR and isinstance(value, str):
-            return tuple(part.strip() for part in value.split(",") if part.strip())
-        return value
+        return named
 
 
 class Own(BaseModel):
@@ -147,7 +154,7 @@ class Own(BaseModel):
 
 class Settings(BaseModel):
     """Everything a run is trained under. `trl` holds keywords of GRPOConfig (all but output_dir); `notes`
-    what was translated."""
+    what was translated; `saves` who said `save_steps`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -158,11 +165,20 @@ class Settings(BaseModel):
     own: Own
     trl: dict[str, Any]
     notes: tuple[str, ...] = ()
+    saves: Saves = "said"
+
+    def planned(self, steps: int, window: int) -> Settings:
+        """These settings with checkpoints where a run of so many steps needs them (`trainer.saving`)."""
+        line = 1 if self.saves == "said" else self.trl.get("logging_steps")
+        every = aligned(fitting(every_of(self.trl), steps, self.saves), window, line)
+        if every == self.trl.get("save_steps"):
+            return self
+        return self.model_copy(update={"trl": {**self.trl, "save_steps": every}})
 
     @property
     def seed(self) -> int:
         """The seed of the run."""
-        return int(self.trl["seed"])
+        return int(self.trl.get("seed", NEUTRAL["seed"]))  # None is TRL's own, which is the same
 
     def to_manifest(self) -> dict[str, Any]:
         """The `[train]` table that gives these settings again; None is left out (TOML has none)."""
@@ -264,7 +280,9 @@ def resolve(
         notes.append("the toy model trains under its own batch, learning rate and LoRA, not the manifest's")
     plain_sets = {key: value for key, value in sets.items() if not key.startswith(("lora", "monitor."))}
     merged = _merge([*(translate(layer, notes) for layer in layers), translate(plain_sets, notes)])
-    _save_early(merged, (given, staged, sets))
+    saves = who_said((given, staged, sets))
+    if isinstance(merged.get("max_steps"), int):
+        merged["save_steps"] = fitting(every_of(merged), merged["max_steps"], saves)
     lines = {key.removeprefix("monitor."): sets[key] for key in sets if key.startswith("monitor.")}
     if lines:
         merged["monitor"] = {**(merged.get("monitor") or {}), **lines}
@@ -273,6 +291,7 @@ def resolve(
     merged.setdefault("max_prompt_length", preset.max_prompt_length if chosen != "toy" else None)
     own = _own({name: merged.pop(name) for name in Own.model_fields if name in merged})
     gpu = device == "cuda" and not _on_cpu(merged, device, preset.name)
+    check_halt(own.halt)
     own = fit_backend(own, merged, gpu=gpu, lora=lora is not None, notes=notes)
     trl = _for_device(merged, device, preset.name, notes)
     if own.skip_dead and trl.get("dataloader_num_workers"):
@@ -292,6 +311,7 @@ def resolve(
         own=own,
         trl=trl,
         notes=tuple(dict.fromkeys(notes)),
+        saves=saves,
     )
 
 
@@ -346,7 +366,7 @@ def _lora(
     wanted = stated is not False
     if isinstance(stated, Mapping) and not toy_last:
         values.update(stated)
-    whole = sets.get("lora")
+    whole = False if "lora" in sets and sets["lora"] is None else sets.get("lora")
     if isinstance(whole, bool):
         wanted = whole
     elif isinstance(whole, Mapping):
@@ -452,34 +472,15 @@ def _check_trackers(trl: dict[str, Any]) -> None:
             raise MissingExtraError(name, str(name), f"report_to={name}")
 
 
-def _save_early(merged: dict[str, Any], layers: Sequence[Mapping[str, Any]]) -> None:
-    """A short run has its first checkpoint within a third of its steps, where nobody said otherwise.
-
-    Nor does `save_steps` say otherwise where a stronger layer made the run shorter than that: there would be none.
-    """
-    steps, every = merged.get("max_steps"), merged.get("save_steps")
-    if not (isinstance(steps, int) and isinstance(every, int) and steps >= 1):
-        return
-    said, shortened = (
-        max((at for at, layer in enumerate(layers) if name in layer), default=-1)
-        for name in ("save_steps", "max_steps")
-    )
-    if said < 0 or (shortened > said and every >= steps):
-        merged["save_steps"] = max(1, min(every, steps // 3))
-
-
 def _align_saves(trl: dict[str, Any], window: int, notes: list[str]) -> None:
     """Checkpoints only where no generated batch is half used: TRL does not save the rest of it."""
-    every = trl.get("save_steps", 100)
-    if isinstance(every, bool) or not isinstance(every, (int, float)) or every != int(every) or every < 1:
-        raise UsageError(f"save_steps={every!r} must be a whole number of steps of at least 1")
-    aligned = -(-int(every) // window) * window
-    if aligned != every:
+    every = every_of(trl)
+    trl["save_steps"] = aligned(every, window)
+    if trl["save_steps"] != every:
         notes.append(
-            f"save_steps={int(every)} became {aligned}: checkpoints lie at the end of a generation window, "
+            f"save_steps={every} became {trl['save_steps']}: checkpoints lie at the end of a generation window, "
             f"which is {window} steps"
         )
-    trl["save_steps"] = aligned
     if trl.get("save_total_limit") == 1:
         trl["save_total_limit"] = 2
         notes.append(

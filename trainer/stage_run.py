@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+from collections.abc import Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rewards.errors import ShortfallError
+from rewards.errors import RewardWorkbenchError, ShortfallError, UsageError
 from rewards.running import Crew
-from trainer.assembly import build_trainer, crew_of, order_seed, scoring_of
+from trainer.assembly import build_trainer, crew_beside, order_seed, scoring_of
 from trainer.backends.transformers import load_policy
-from trainer.callback import Weights, as_callback
-from trainer.completions import Recorder, ScoredBatch
-from trainer.curriculum import Curriculum
+from trainer.data.held_out import prompt_key
 from trainer.diagnoses import out_of_memory
-from trainer.distance import Distance
-from trainer.environment import use_threads
-from trainer.evaluation import HeldOut
-from trainer.generation import end_tokens
-from trainer.held_out import prompt_key
+from trainer.environment import counted_threads, use_threads
 from trainer.job import Job
-from trainer.journal import Journal, Progress, say
-from trainer.listener import Listener, restore_states
-from trainer.live import LiveMonitor, facts_of
-from trainer.ranks import ALONE, Ranks, sharded
-from trainer.rewarding import Scoring
+from trainer.models.generation import end_tokens
+from trainer.ranks import ALONE, GONE, AnotherEnded, Ranks, lost_another, sharded
+from trainer.rewarding.completions import Recorder, ScoredBatch
+from trainer.rewarding.wrapped import Scoring
 from trainer.rundir import RunDir, checkpoint_step
 from trainer.runfiles import RunFacts
-from trainer.samples import Samples
 from trainer.stages import Ending, beginning_of
-from trainer.weights import AdaptiveWeights
+from trainer.watching.callback import Weights, as_callback
+from trainer.watching.curriculum import Curriculum
+from trainer.watching.distance import Distance
+from trainer.watching.evaluation import HeldOut
+from trainer.watching.journal import Journal, Progress, say
+from trainer.watching.listener import Listener, restore_states
+from trainer.watching.live import LiveMonitor, facts_of
+from trainer.watching.samples import Samples
+from trainer.watching.weights import AdaptiveWeights
+
+NO_PROBABILITIES = "probability tensor contains either"
+"""What torch says where it is to sample from logits that are not finite."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,9 @@ def run_stage(
     """Make the steps of a stage that are left.
 
     Raises:
-        ShortfallError: out of memory or disk, or too many completions could not be scored.
+        ShortfallError: out of memory or disk, weights that are not finite, or too many completions could not be
+            scored.
+        UsageError: TRL or PEFT refuses the settings.
     """
     checkpoint = ranks.share(run.stage_checkpoint(index))
     done = (checkpoint_step(checkpoint) if checkpoint else 0) or 0
@@ -62,7 +70,7 @@ def run_stage(
     ending = _ending(run, index, job)
     if ranks.share(ending.already_met(run.offset(index) + done)):
         return StageOutcome(done, done=True, reason="its until was reached")
-    with crew_of(job) as crew:
+    with crew_beside(job) as crew:
         return StageRun(run, index, job, facts, tokenizer, crew, checkpoint, ending, ranks).go()
 
 
@@ -70,6 +78,20 @@ def _ending(run: RunDir, index: int, job: Job) -> Ending:
     offset = run.offset(index)
     lines = [line for line in run.metrics() if line["step"] > offset]
     return Ending(job.until, lines, window=job.sizes.window, offset=offset)
+
+
+@contextlib.contextmanager
+def _nothing_old_is_garbage() -> Iterator[None]:
+    """What was loaded before the first step stays until the last: no step looks through all of it for garbage.
+
+    TRL's trainer collects garbage at every step, which takes as long as there are objects: modules, model, libraries.
+    """
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 class StageRun:
@@ -82,7 +104,7 @@ class StageRun:
         job: Job,
         facts: RunFacts,
         tokenizer: Any,
-        crew: Crew,
+        crew: Future[Crew],
         checkpoint: Path | None,
         ending: Ending,
         ranks: Ranks,
@@ -92,14 +114,16 @@ class StageRun:
         self.name = job.stage if len(run.stages()) > 1 else None
         self.offset = run.offset(index)
         use_threads(facts.threads)
-        say(f"loading {job.settings.model} on {job.settings.device}, {facts.threads} CPU threads")
+        say(f"loading {job.settings.model} on {job.settings.device}, {counted_threads(facts.threads)}")
         self.policy = load_policy(
             Path(facts.model_path), job.settings, tokenizer, start=beginning_of(run, index)
         )
         done = (checkpoint_step(checkpoint) if checkpoint else 0) or 0
         self.progress = Progress(job.plan.max_steps, done)
         self.recorder = Recorder(run.completions)
-        self.scoring = scoring_of(job, crew, self._record, self.progress, offset=self.offset, ranks=ranks)
+        self.scoring = scoring_of(
+            job, crew.result(), self._record, self.progress, offset=self.offset, ranks=ranks
+        )
         self.weights = _Weights(self.scoring)
         self.monitor = self._monitor()
         self.ending = ending
@@ -128,16 +152,7 @@ class StageRun:
 
     def go(self) -> StageOutcome:
         """Build TRL's trainer, train, say how it ended."""
-        job = self.job
-        trainer = build_trainer(
-            self.run.checkpoints_of(self.index),
-            job,
-            self.policy,
-            self.scoring,
-            [self.callback],
-            index=self.index,
-            curriculum=self.curriculum,
-        )
+        trainer = self._built()
         self.weights.trainer = trainer
         try:
             if self.checkpoint is not None:
@@ -147,15 +162,19 @@ class StageRun:
                 self.journal.begin()
             for listener in self.listeners:
                 listener.begin(trainer)
-            with self.journal.listening():
+            with self.journal.listening(), _nothing_old_is_garbage():
                 trainer.train(resume_from_checkpoint=str(self.checkpoint) if self.checkpoint else None)
         except _out_of_memory() as error:
             raise self._memory_was_full(trainer, error) from error
         except OSError as error:
             raise ShortfallError(f"stopped at step {self._step(trainer) + 1}: {error}") from error
+        except AnotherEnded as error:
+            raise self._another_ended(trainer) from error
         except RuntimeError as error:
-            if self.ranks.count > 1 and _lost_another(error):
+            if self.ranks.count > 1 and lost_another(error):
                 raise self._another_ended(trainer) from error
+            if NO_PROBABILITIES in str(error):
+                raise self._blown_up(trainer) from error
             raise
         finally:
             self.journal.end()
@@ -163,6 +182,24 @@ class StageRun:
                 listener.end()
             self.recorder.close()
         return self._outcome(int(trainer.state.global_step))
+
+    def _built(self) -> Any:
+        """TRL's trainer; what it or PEFT refuses is the user's to change."""
+        try:
+            return build_trainer(
+                self.run.checkpoints_of(self.index),
+                self.job,
+                self.policy,
+                self.scoring,
+                [self.callback],
+                index=self.index,
+                curriculum=self.curriculum,
+            )
+        except RewardWorkbenchError:
+            raise
+        except (ValueError, ImportError) as error:
+            why = " ".join(str(error).split()) or type(error).__name__
+            raise UsageError(f"TRL cannot train under these settings: {why[:400]}") from error
 
     def _outcome(self, step: int) -> StageOutcome:
         summary = self.journal.summary
@@ -240,17 +277,23 @@ class StageRun:
 
     def _memory_was_full(self, trainer: Any, error: BaseException) -> ShortfallError:
         phase = self.monitor.clock.phase
-        diagnosis = out_of_memory(self.job.settings.trl, None if phase == "rewards" else phase)
+        diagnosis = out_of_memory(
+            self.job.settings.trl, None if phase == "rewards" else phase, processes=self.ranks.count
+        )
         step = self._step(trainer) + 1
         self.monitor.tell(step, diagnosis)
         gc.collect()
         return ShortfallError(f"out of memory at step {step}: {diagnosis.seen}; {diagnosis.advice}")
 
-    def _another_ended(self, trainer: Any) -> ShortfallError:
-        step = self._step(trainer) + 1
+    def _blown_up(self, trainer: Any) -> ShortfallError:
         return ShortfallError(
-            f"stopped at step {step}: another process of this run has ended; it said why, or was killed from outside"
+            f"stopped at step {self._step(trainer) + 1}: the policy gives no probabilities any more, its weights or "
+            "logits are not finite; lower learning_rate or max_grad_norm, or train in bfloat16 or float32 instead of "
+            "float16; a resume goes on from the last checkpoint whose weights are finite"
         )
+
+    def _another_ended(self, trainer: Any) -> ShortfallError:
+        return ShortfallError(f"stopped at step {self._step(trainer) + 1}: {GONE}")
 
 
 class _Weights(Weights):
@@ -271,14 +314,6 @@ class _Weights(Weights):
 
         self._scoring.weights = list(weights)
         self.trainer.reward_weights = torch.tensor(weights, dtype=torch.float32)
-
-
-def _lost_another(error: RuntimeError) -> bool:
-    """Whether an exchange with another process failed."""
-    import torch.distributed as dist
-
-    text = str(error)
-    return isinstance(error, dist.DistError) or "closed by peer" in text or "gloo" in text.lower()
 
 
 def _out_of_memory() -> tuple[type[BaseException], ...]:

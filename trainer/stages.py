@@ -7,15 +7,20 @@ on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from rewards.errors import ShortfallError
 from rewards.manifest import Until
+from rewards.targets import did_you_mean
 from trainer.diagnoses.course import as_number
-from trainer.listener import Listener
 from trainer.rundir import RunDir
+from trainer.watching.journal import say
+from trainer.watching.listener import Listener
+
+LINES_TO_WAIT = 3
+"""Logged lines after which a metric of `until` that none of them has is told; some come at every few steps alone."""
 
 
 class Ending(Listener):
@@ -26,13 +31,21 @@ class Ending(Listener):
         lines: what this stage has logged before (of a resumed run).
         window: steps between points where a checkpoint may be taken.
         offset: steps of the run before the stage.
+        say: tells of a metric that no line has.
     """
 
     def __init__(
-        self, until: Until | None, lines: Iterable[Mapping[str, Any]], *, window: int, offset: int
+        self,
+        until: Until | None,
+        lines: Iterable[Mapping[str, Any]],
+        *,
+        window: int,
+        offset: int,
+        say: Callable[[str], None] = say,
     ) -> None:
         self.until, self._window, self._offset = until, window, offset
         self._lines = list(lines) if until else []
+        self._say = say
         self.met = False
 
     def logged(self, step: int, line: Mapping[str, Any]) -> None:
@@ -40,6 +53,16 @@ class Ending(Listener):
         if self.until is not None:
             self._lines.append(line)
             self.met = self._may_end(step) and is_met(self.until, self._lines)
+            if len(self._lines) == LINES_TO_WAIT:
+                self._tell_of_a_metric_nobody_logs(self.until.metric)
+
+    def _tell_of_a_metric_nobody_logs(self, metric: str) -> None:
+        known = dict.fromkeys(name for line in self._lines for name in line)
+        if metric not in known:
+            self._say(
+                f"note: until waits for '{metric}', which none of the first {LINES_TO_WAIT} logged lines has"
+                f"{did_you_mean(metric, known) or '; metrics.jsonl has the names of all'}"
+            )
 
     def already_met(self, step: int) -> bool:
         """Whether a resumed stage had ended at its last checkpoint, which is at `step` of the run."""

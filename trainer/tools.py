@@ -15,6 +15,7 @@ import copy
 import hashlib
 import importlib.util
 import inspect
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,6 +23,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from rewards.errors import LoadError, UsageError
+from rewards.fingerprint import local_files
+from rewards.packages import USER_FOLDERS
 from rewards.targets import did_you_mean
 from trainer.settings import Own
 
@@ -55,13 +58,20 @@ def _absolute(text: str, root: Path, setting: str) -> str:
 
 
 def fingerprint(own: Own) -> str:
-    """32 hex digits over the files of tools and environment; "" where there are none."""
+    """32 hex digits over the files of tools and environment and all they import beside them; "" where there are none.
+
+    Bytes count, not code alone: a docstring is what the model is told of a tool.
+    """
     names = [*own.tools, *([own.environment_factory] if own.environment_factory else [])]
     if not names:
         return ""
     digest = hashlib.sha256()
     for name in names:
-        digest.update(name.partition("::")[2].encode() + Path(name.partition("::")[0]).read_bytes())
+        file, _, function = name.partition("::")
+        path = Path(file).resolve()
+        digest.update(function.encode())
+        for part in local_files(path, path.parent):
+            digest.update(os.path.relpath(part, path.parent).encode() + b"\0" + part.read_bytes())
     return digest.hexdigest()[:32]
 
 
@@ -181,6 +191,7 @@ def _load(text: str, setting: str) -> Any:
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         sys.modules[module_name] = module
+        _find_beside(path.parent)
         try:
             spec.loader.exec_module(module)
         except Exception as error:  # what a user's file raises is told in one sentence
@@ -191,6 +202,13 @@ def _load(text: str, setting: str) -> Any:
         known = [one for one, value in vars(module).items() if callable(value) and not one.startswith("_")]
         raise UsageError(f"{setting}: {path} has no function or class '{name}'{did_you_mean(name, known)}")
     return found
+
+
+def _find_beside(folder: Path) -> None:
+    """Let a file import those that lie beside it; what is installed goes before them, as where rewards are loaded."""
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+        USER_FOLDERS.append(str(folder))
 
 
 def _made(factory: Callable[[], Any], name: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rewards.groups import advantages, totals
-from trainer.completions import ScoredBatch
+from trainer.rewarding.completions import ScoredBatch
 
 
 def scored(

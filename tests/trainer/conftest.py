@@ -66,7 +66,7 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An untaught model of the toy's shape, with tokenizer and chat template."""
     import torch
 
-    from trainer import toy
+    from trainer.models import toy
 
     folder = tmp_path_factory.mktemp("models") / "tiny"
     rng = random.Random(0)
@@ -111,7 +111,7 @@ def chat(question: str) -> list[dict[str, str]]:
 @pytest.fixture
 def tiny_run(tiny_model: Path, tiny_adapter: Path, tmp_path: Path) -> Path:
     """A finished run of the tiny model: two logged steps, trained on 1 + 1, 2 + 3 and 4 + 5 held out."""
-    from trainer.loading import fingerprint_weights
+    from trainer.models.loading import fingerprint_weights
 
     project = tmp_path / "project"
     run = project / "runs" / "sums-1"

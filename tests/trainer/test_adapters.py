@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import save_file
 
 from rewards.errors import UsageError
-from trainer.adapters import is_adapter_folder, read_adapter
+from trainer.merging.adapters import is_adapter_folder, read_adapter
 
 A = torch.tensor([[1.0, 2.0, 3.0]])  # (r=1, in=3)
 B = torch.tensor([[1.0], [-1.0]])  # (out=2, r=1)

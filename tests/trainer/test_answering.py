@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rewards.errors import RewardWorkbenchError
-from trainer.answering import answer
+from trainer.models.answering import answer
 
 TASK = {
     "model": "toy",

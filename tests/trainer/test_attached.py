@@ -17,7 +17,7 @@ from trainer import attach
 from trainer.attached import Attached, _window
 from trainer.bare import is_bare, read_bare
 from trainer.rundir import RunDir
-from trainer.watch import look, watch
+from trainer.watching.watch import look, watch
 
 STEPS = 4
 
@@ -154,11 +154,31 @@ def test_a_forgotten_monitor_is_told(project: Path, tiny_model: Path, tmp_path: 
 def test_other_weights_than_the_sets_are_refused(project: Path) -> None:
     with attach(project, only=["tagged"], allow_unsealed=True) as attached:
         arguments = type("Arguments", (), {"reward_weights": [2.0]})()
-        with pytest.raises(UsageError, match=r"reward_weights=\[2.0\], the set \[1.0\]; pass s.weights"):
+        with pytest.raises(UsageError, match=r"reward_weights=\[2.0\]; the set's are \[1.0\]: pass"):
             attached.prepare(arguments)
         assert attached.modes["scale_rewards"] == "group"
         with pytest.raises(UsageError, match="kl_wran"):
             attached.monitor(thresholds={"kl_wran": 1.0})
+
+
+def test_weights_that_are_left_out_and_other_modes_than_the_sets_are_refused(project: Path) -> None:
+    def arguments(**given: Any) -> Any:
+        values = {
+            "reward_weights": [1.0, 1.0, 0.0], "num_generations": 4, "scale_rewards": "group",
+            "multi_objective_aggregation": "sum_then_normalize", **given,
+        }  # fmt: skip
+        return type("Arguments", (), values)()
+
+    with attach(project, allow_unsealed=True) as attached:
+        attached.prepare(arguments())
+        with pytest.raises(
+            UsageError, match=r"no reward_weights, so all are 1; the set's are \[1.0, 1.0, 0.0\]"
+        ):
+            attached.prepare(arguments(reward_weights=None))
+        with pytest.raises(UsageError, match=r"has scale_rewards='none', the set 'group': pass \*\*s.modes"):
+            attached.prepare(arguments(scale_rewards="none"))
+    with attach(f"{project / 'rewards.py'}::right", allow_unsealed=True) as attached:  # nothing is declared
+        attached.prepare(arguments(reward_weights=None, scale_rewards="none"))
 
 
 def test_what_was_attached_is_written_down(out: Path, sealed_project: Path) -> None:
@@ -168,8 +188,8 @@ def test_what_was_attached_is_written_down(out: Path, sealed_project: Path) -> N
 
 
 def test_the_folder_is_merged_and_compared_like_a_run(out: Path, tmp_path: Path) -> None:
-    from trainer.comparison import compare_run
-    from trainer.merge import merge
+    from trainer.comparing.comparison import compare_run
+    from trainer.merging.merge import merge
 
     merged = merge(out)
     assert merged.folder == out / "merged"
@@ -184,7 +204,7 @@ def test_the_folder_is_merged_and_compared_like_a_run(out: Path, tmp_path: Path)
 
 
 def test_a_folder_without_a_set_is_compared_by_the_one_that_is_named(out: Path, tmp_path: Path) -> None:
-    from trainer.comparison import compare_run
+    from trainer.comparing.comparison import compare_run
 
     shutil.copytree(out / "checkpoint-4", tmp_path / "out" / "checkpoint-4")
     with pytest.raises(UsageError, match="give the set that is to score: --target TARGET"):

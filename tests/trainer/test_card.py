@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from trainer.card import (
+from trainer.reports.card import (
     card,
     comparison_text,
     front_matter,

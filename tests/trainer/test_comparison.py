@@ -11,11 +11,19 @@ import pytest
 
 from rewards.errors import UsageError
 from rewards.running import Crew
-from trainer.comparison import Comparison, compare_answers, compare_run, sentence, to_json
-from trainer.comparison_report import to_text
-from trainer.generation import Completion
-from trainer.held_out import Prompts
-from trainer.merge import find_trained, write_merged
+from trainer.comparing.comparison import (
+    Comparison,
+    compare_answers,
+    compare_run,
+    sentence,
+    to_json,
+    trained_length,
+)
+from trainer.comparing.text import to_text
+from trainer.data.held_out import Prompts
+from trainer.merging.merge import find_trained, write_merged
+from trainer.models.generation import Completion
+from trainer.rundir import RunDir, Stage
 
 ROWS = [{"prompt": [{"role": "user", "content": f"What is {n} + 1?"}], "answer": n + 1} for n in range(4)]
 PROMPTS = Prompts(rows=ROWS, source="four sums", trained=7, overlapping=0)
@@ -151,3 +159,38 @@ def test_a_prompts_file_without_a_needed_column_is_refused(tiny_run: Path, tmp_p
     file.write_text('{"prompt": "What is 8 + 8?"}\n')
     with pytest.raises(UsageError, match="reward 'right' requires the column 'answer'"):
         compare_run(tiny_run, prompts=file)
+
+
+def staged(path: Path, *lengths: int) -> RunDir:
+    """The run as one whose length of completions differs by stage; all but the last have made steps."""
+    run = RunDir.open(path)
+    manifest = run.manifest_path.read_text().replace("max_completion_length = 8\n", "")
+    tables = [
+        f'[[train.stage]]\nname = "{at}"\nmax_completion_length = {length}\n'
+        for at, length in enumerate(lengths)
+    ]
+    run.manifest_path.write_text(manifest + "".join(tables))
+    steps = [0 if at + 1 == len(lengths) > 2 else 1 for at in range(len(lengths))]
+    run.write_stages([Stage(str(at), ("tagged",), 1, step, "done") for at, step in enumerate(steps)])
+    return run
+
+
+def test_answers_are_as_long_as_in_the_last_stage_that_trained(tiny_run: Path) -> None:
+    assert trained_length(staged(tiny_run, 4, 12)) == 12
+
+
+def test_a_stage_that_made_no_step_says_nothing_of_the_length(tiny_run: Path) -> None:
+    assert trained_length(staged(tiny_run, 4, 12, 20)) == 12
+
+
+def test_a_run_that_says_nothing_of_the_length_is_compared_at_trls_default(tiny_run: Path) -> None:
+    run = RunDir.open(tiny_run)
+    assert trained_length(run) == 8
+    run.manifest_path.write_text(run.manifest_path.read_text().replace("max_completion_length = 8\n", ""))
+    assert trained_length(run) is None
+
+
+def test_a_staged_run_is_compared_at_the_length_of_its_last_stage(tiny_run: Path) -> None:
+    write_merged(find_trained(tiny_run), tiny_run / "merged", "float32")
+    staged(tiny_run, 4, 12)
+    assert compare_run(tiny_run).sampling.max_new_tokens == 12

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from trainer.completions import Recorder, ScoredBatch, to_table, write_batch
+from trainer.rewarding.completions import Recorder, ScoredBatch, to_table, write_batch
 
 CHAT = [{"role": "assistant", "content": "hi"}]
 

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from rewards.errors import UsageError
+from rewards.groups import advantages
 from rewards.manifest import TrainSettings
 from tests.trainer.batches import scored
 from tests.trainer.conftest import make_project
 from tests.trainer.test_resume import steady
-from trainer.curriculum import Curriculum, walk
-from trainer.data import order
+from trainer.data.prompts import order
 from trainer.job import Request
 from trainer.run import train
 from trainer.rundir import RunDir
 from trainer.settings import resolve
+from trainer.watching.curriculum import Curriculum, walk
 
 ROWS = [{"prompt": f"p{number}"} for number in range(4)]
 DEAD, ALIVE = [[0.0]] * 2, [[0.0], [1.0]]
@@ -75,6 +78,23 @@ def test_a_visit_at_which_a_reward_failed_does_not_make_a_prompt_dead() -> None:
     assert one.dead == [rows[1]]  # no opinion of any reward is nothing to learn from
 
 
+def test_a_flat_group_is_dead_though_the_batch_has_a_mean_that_is_not_quite_0() -> None:
+    """Under "normalize_then_sum" a flat group's advantages are what rounding left of the batch's mean."""
+    one = Curriculum(ROWS, per_batch=4, group=3, seed=0, shuffle=False, skip_dead=1, retry_dead=6)
+    batch = scored([[0.3], [0.7], [0.4], *[[0.2]] * 3, [0.1], [0.2], [0.6], *[[0.9]] * 3], group=3)
+    noisy = advantages(batch.scores, batch.weights, batch.groups, aggregation="normalize_then_sum")
+    assert 0 < abs(noisy[3]) < 1e-6
+    one.scored(replace(batch, advantages=noisy), [])
+    assert one.dead == [1, 3]
+
+
+def test_a_completion_without_a_score_does_not_bring_a_flat_group_to_life() -> None:
+    one = curriculum()
+    batch = scored([[0.5], [None], [0.0], [1.0]], group=2)
+    one.scored(replace(batch, advantages=np.array([0.25, 0.0, -1.0, 1.0])), [])
+    assert one.dead == [0]
+
+
 def test_where_all_are_dead_the_order_is_kept() -> None:
     one = curriculum(rows=2, retry=1000)
     assert [visit(one, step, dead={0, 1}) for step in (1, 2, 3)] == [[0, 1]] * 3
@@ -101,16 +121,24 @@ def shortness(completions, answer, **kwargs):
 """
 
 
-@pytest.fixture(scope="module")
-def run(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> RunDir:
-    """Twelve steps over data of which half can teach nothing."""
-    project = make_project(tmp_path_factory.mktemp("half") / "project", tiny_model)
+def make_half_dead(folder: Path, model: Path, *, steps: int) -> Path:
+    """A project over data of which half can teach nothing."""
+    project = make_project(folder, model)
     with (project / "rewards.py").open("a") as stream:
         stream.write(HALF_DEAD)
     manifest = (project / "rewardset.toml").read_text().replace("weight = 0.0", "weight = 1.0")
-    manifest = manifest.replace("holdout = 0.2", "holdout = 0.0").replace("max_steps = 6", "max_steps = 24")
+    manifest = manifest.replace("holdout = 0.2", "holdout = 0.0").replace(
+        "max_steps = 6", f"max_steps = {steps}"
+    )
     stage = 'skip_dead = 1\nretry_dead = 1000\n[[train.stage]]\nrewards = ["shortness"]\n'
     (project / "rewardset.toml").write_text(manifest.replace("save_steps = 2", "save_steps = 12") + stage)
+    return project
+
+
+@pytest.fixture(scope="module")
+def run(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> RunDir:
+    """Twenty-four steps over such data."""
+    project = make_half_dead(tmp_path_factory.mktemp("half") / "project", tiny_model, steps=24)
     return train(Request(str(project), run=project.parent / "run", allow_unsealed=True)).run
 
 

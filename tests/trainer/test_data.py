@@ -10,7 +10,7 @@ import pytest
 
 from rewards.errors import UsageError
 from rewards.manifest import DataSettings
-from trainer.data import (
+from trainer.data.prompts import (
     TrainingData,
     as_chat,
     fit_to_model,
@@ -218,7 +218,7 @@ def test_the_fingerprint_follows_the_rows(tmp_path: Path) -> None:
 
 @pytest.mark.guide("G21")
 def test_prompts_are_measured_as_the_model_sees_them(tiny_model: Path) -> None:
-    from trainer.loading import load_tokenizer
+    from trainer.models.loading import load_tokenizer
 
     tokenizer = load_tokenizer(tiny_model)
     rows = [{"prompt": as_chat("What is 1 + 1?", "")}]
@@ -228,7 +228,7 @@ def test_prompts_are_measured_as_the_model_sees_them(tiny_model: Path) -> None:
 
 
 def test_long_prompts_are_left_out_and_counted(tiny_model: Path, tmp_path: Path) -> None:
-    from trainer.loading import load_tokenizer
+    from trainer.models.loading import load_tokenizer
 
     tokenizer = load_tokenizer(tiny_model)
     data = load(tmp_path, [*ROWS, {"prompt": "long " * 200, "answer": 1}], system_prompt="Maths")

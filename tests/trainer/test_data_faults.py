@@ -2,7 +2,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from trainer.data_faults import cut_completions, data_faults, template_faults
+from trainer.data.faults import cut_completions, data_faults, template_faults
 
 
 class Words:

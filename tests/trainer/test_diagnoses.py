@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rewards.manifest import TrainSettings
 from trainer.diagnoses import RULES, Course, Diagnosis, Facts, Thresholds, out_of_memory
+from trainer.diagnoses.out_of_memory import smaller
+from trainer.plan import batching
+from trainer.presets import PRESETS
+from trainer.settings import parse_sets, resolve
 
 FACTS = Facts(
     total_steps=100,
@@ -93,6 +99,33 @@ def test_one_reward_up_and_one_down_is_divergence() -> None:
     assert (hacked.severity, hacked.subject) == ("critical", "tags/right")
     assert one("component-divergence", **up, rewards__right__mean=down, reward=0.8).severity == "warning"
     assert found("component-divergence", **up) == []
+
+
+PENALTY = Facts(
+    total_steps=100,
+    weights={"right": 1.0, "words": -0.5, "shape": -1.0},
+    kinds={"right": "correctness", "words": None, "shape": "format"},
+)
+
+
+def test_a_penalised_feature_that_falls_is_no_divergence() -> None:
+    well = {"rewards__right__mean": lambda t: 0.2 + 0.6 * t, "rewards__words__mean": lambda t: 0.9 - 0.6 * t}
+    assert found("component-divergence", facts=PENALTY, **well) == []
+
+
+def test_a_penalised_feature_is_told_by_what_it_costs() -> None:
+    grown = {"rewards__right__mean": lambda t: 0.2 + 0.6 * t, "rewards__words__mean": lambda t: 0.2 + 0.6 * t}
+    (told,) = found("component-divergence", facts=PENALTY, **grown, reward=lambda t: 0.8 + 0.2 * t)
+    assert told.seen.startswith("'right' rises by 0.48 while 'words' (a penalty) rises by 0.48")
+    assert (told.subject, "high on 'right' and high on 'words'" in told.advice) == ("right/words", True)
+    lost = {"rewards__right__mean": lambda t: 0.8 - 0.6 * t, "rewards__words__mean": lambda t: 0.9 - 0.6 * t}
+    (told,) = found("component-divergence", facts=PENALTY, **lost)
+    assert told.seen.startswith("'words' (a penalty) falls by 0.48 while 'right' falls by 0.48")
+
+
+def test_a_penalty_is_neither_a_format_that_is_ignored_nor_what_is_wanted() -> None:
+    assert found("format-ignored", facts=PENALTY, rewards__shape__mean=0.0) == []
+    assert Facts(weights={"wrong": -1.0}, kinds={"wrong": "correctness"}).primary == "reward"
 
 
 def test_a_lesser_reward_that_falls_for_correctness_is_a_price() -> None:
@@ -206,6 +239,35 @@ def test_out_of_memory_names_what_filled_it_and_the_next_smaller_settings() -> N
     assert "activations and logits" in diagnosis.seen
     assert "--set per_device_train_batch_size=4 --set gradient_accumulation_steps=2" in diagnosis.advice
     assert "gradient_checkpointing=true" in diagnosis.advice
+
+
+@pytest.mark.parametrize("part", ["generation", "update", None])
+@pytest.mark.parametrize("preset", [*PRESETS])
+def test_no_advice_against_a_full_memory_is_refused_by_our_own_settings(
+    preset: str, part: str | None
+) -> None:
+    train = TrainSettings(model="m", preset=preset)
+    before = resolve(train, device="cpu").trl
+    advice = smaller(before, part).split(", or ")
+    assert advice[-1].startswith("--set max_completion_length=")
+    for one in advice:
+        after = resolve(train, device="cpu", sets=parse_sets(one.replace("--set ", "").split())).trl
+        assert after != before
+        if part != "generation":
+            rows = [batching(trl) for trl in (before, after)]
+            assert rows[0] == replace(rows[1], passes=rows[0].passes, accumulation=rows[0].accumulation)
+
+
+def test_an_advice_that_several_processes_cannot_take_is_left_out() -> None:
+    settings = {"per_device_train_batch_size": 4, "steps_per_generation": 1, "num_generations": 8}
+    assert smaller(settings, processes=2) == (
+        "--set per_device_train_batch_size=2 --set gradient_accumulation_steps=2 --set steps_per_generation=2, or "
+        "--set max_completion_length=256"
+    )
+    assert smaller({**settings, "max_completion_length": 1}, "generation", processes=2) == (
+        "--set per_device_train_batch_size=2 --set gradient_accumulation_steps=2 --set steps_per_generation=1 "
+        "--set num_generations=4"
+    )
 
 
 def test_thresholds_move_the_lines() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from trainer.environment import (
     choose_threads,
+    counted_threads,
     describe_environment,
     idle_cores,
     prepare_process,
@@ -68,3 +69,7 @@ def test_the_environment_names_versions_and_hardware() -> None:
     facts = describe_environment("cpu")
     assert facts["device"] == "cpu"
     assert {"torch", "trl", "transformers", "peft"} <= set(facts["packages"])
+
+
+def test_one_thread_is_told_as_one() -> None:
+    assert [counted_threads(count) for count in (1, 4)] == ["1 CPU thread", "4 CPU threads"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rewards.manifest import TrainSettings
-from trainer.erasure import forecast, rate_sum, retained, typical_weight
+from trainer.merging.erasure import forecast, rate_sum, retained, typical_weight
 from trainer.settings import Settings, parse_sets, resolve
 
 

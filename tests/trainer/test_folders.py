@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rewards.errors import UsageError
-from trainer.folders import ABANDONED_S, folder_written_whole, replace_folder, temporary_beside
+from trainer.models.folders import ABANDONED_S, folder_written_whole, replace_folder, temporary_beside
 
 
 def names(folder: Path) -> list[str]:
@@ -76,7 +76,7 @@ def test_a_folder_that_cannot_be_replaced_stays(tmp_path: Path, monkeypatch: pyt
     for name in ("model", "new"):
         (tmp_path / name).mkdir()
         (tmp_path / name / name).write_text("")
-    monkeypatch.setattr("trainer.folders.os.rename", refuse)
+    monkeypatch.setattr("trainer.models.folders.os.rename", refuse)
     with pytest.raises(OSError, match="no"):
         replace_folder(tmp_path / "new", tmp_path / "model")
     assert names(tmp_path / "model") == ["model"]

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 import torch
 
-from trainer.generation import Completion, Sampling, complete, end_tokens
-from trainer.loading import load_model, load_tokenizer
+from trainer.data.prompts import render
+from trainer.models.generation import Completion, Sampling, complete, end_tokens
+from trainer.models.loading import load_model, load_tokenizer
 
 CHAT = [{"role": "user", "content": "What is 2 + 3?"}]
 LONG = [{"role": "system", "content": "You solve sums."}, *CHAT]
@@ -49,6 +50,19 @@ def test_temperature_zero_takes_the_likeliest(loaded: tuple[Any, Any]) -> None:
     first, second = texts(loaded, temperature=0.0), texts(loaded, temperature=0.0, seed=9)
     assert first == second
     assert len(set(first[0])) == 1
+
+
+def test_other_cuts_of_training_are_made_too(loaded: tuple[Any, Any]) -> None:
+    greedy = texts(loaded, temperature=0.0)
+    for cut in ({"top_k": 1}, {"min_p": 1.0}):
+        assert texts(loaded, temperature=1.0, top_p=1.0, **cut) == greedy
+    assert texts(loaded, temperature=0.0, repetition_penalty=5.0) != greedy
+
+
+def test_keywords_of_the_chat_template_are_those_of_training(tiny_model: Path) -> None:
+    tokenizer = load_tokenizer(tiny_model, template={"loud": True})
+    tokenizer.chat_template = "{% if loud %}LOUD {% endif %}{{ messages[0].content }}"
+    assert render(CHAT, tokenizer) == "LOUD What is 2 + 3?"
 
 
 def test_padding_changes_nothing(loaded: tuple[Any, Any]) -> None:

@@ -13,8 +13,8 @@ import pytest
 
 from rewards.errors import UsageError
 from trainer.__main__ import main
-from trainer.gguf_export import CONVERTER, export_gguf
-from trainer.hub import push
+from trainer.merging.gguf_export import CONVERTER, export_gguf
+from trainer.merging.hub import push
 
 WRITES = """
 import sys
@@ -131,7 +131,7 @@ def test_nothing_is_uploaded_to_a_repository_that_is_public(
 
 
 def test_a_hub_that_cannot_be_reached_is_one_sentence(tmp_path: Path) -> None:
-    code = f"from pathlib import Path; from trainer.hub import push; push(Path({str(tmp_path)!r}), 'me/sums')"
+    code = f"from pathlib import Path; from trainer.merging.hub import push; push(Path({str(tmp_path)!r}), 'me/sums')"
     offline = {**os.environ, "HF_ENDPOINT": "http://127.0.0.1:9", "HF_TOKEN": "none"}
     done = subprocess.run(
         [sys.executable, "-c", code], env=offline, capture_output=True, text=True, check=False
@@ -145,8 +145,8 @@ def test_nothing_is_pushed_unless_it_is_asked_for(tiny_run: Path, monkeypatch: p
     def refuse(*given: Any, **more: Any) -> None:
         raise AssertionError("pushed")
 
-    monkeypatch.setattr("trainer.hub.push", refuse)
-    monkeypatch.setattr("trainer.merge.merge_proof.prove", lambda subject, say: [])
+    monkeypatch.setattr("trainer.merging.hub.push", refuse)
+    monkeypatch.setattr("trainer.merging.merge.merge_proof.prove", lambda subject, say: [])
     assert main(["merge", str(tiny_run)]) == 0
     assert (tiny_run / "merged" / "config.json").is_file()
     assert not list(tiny_run.glob("*.gguf"))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rewards.errors import UsageError
-from trainer.held_out import last_words, prompt_key, prompts_for
+from trainer.data.held_out import last_words, prompt_key, prompts_for
 from trainer.rundir import RunDir
 
 

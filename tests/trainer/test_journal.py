@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from trainer.journal import Journal, Progress, describe_line, duration
 from trainer.rundir import RunDir, Stage
+from trainer.watching.journal import Journal, Progress, describe_line, duration
 
 
 @pytest.fixture
@@ -73,6 +73,14 @@ def test_without_a_terminal_a_plain_line_stands_every_tenth_of_the_run(
         progress.show(step, "reward 0.50", last=step == 20)
     shown = capsys.readouterr().err.splitlines()
     assert [line.split()[1] for line in shown] == ["1/20", *(f"{step}/20" for step in range(2, 21, 2))]
+
+
+def test_the_tenth_is_said_though_only_some_steps_are_logged(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress(70, terminal=False)
+    for step in range(5, 71, 5):
+        progress.show(step, "reward 0.50", last=step == 70)
+    shown = [int(line.split()[1].partition("/")[0]) for line in capsys.readouterr().err.splitlines()]
+    assert shown == [10, 15, 25, 30, 35, 45, 50, 60, 65, 70]
 
 
 def test_a_line_names_reward_parts_failures_and_time() -> None:

@@ -21,9 +21,9 @@ import pytest
 from tests.trainer.conftest import make_project
 from tests.trainer.test_resume import complete, kill_when, raw_steps, steady
 from trainer.job import Request
-from trainer.journal import say
 from trainer.run import train
 from trainer.rundir import RunDir
+from trainer.watching.journal import say
 
 STEPS = 8
 STAGES = """
@@ -172,7 +172,7 @@ def weights(folder: Path) -> bytes:
 def test_a_merge_that_is_killed_leaves_nothing_that_passes_for_a_model(
     reference: RunDir, project: Path
 ) -> None:
-    from trainer.merge import merge
+    from trainer.merging.merge import merge
 
     run = RunDir(project.parent / "merged-killed")
     shutil.copytree(reference.path, run.path)
@@ -184,7 +184,7 @@ def test_a_merge_that_is_killed_leaves_nothing_that_passes_for_a_model(
 
 @pytest.mark.slow
 def test_merges_killed_at_random_moments_give_the_same_model(reference: RunDir, project: Path) -> None:
-    from trainer.merge import merge
+    from trainer.merging.merge import merge
 
     whole, run = RunDir(project.parent / "whole"), RunDir(project.parent / "merges")
     shutil.copytree(reference.path, whole.path)

@@ -5,19 +5,23 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from rewards.contract import Batch
+from rewards.errors import UsageError
 from tests.trainer.batches import scored
-from trainer.clock import Clock
 from trainer.diagnoses import Facts
-from trainer.evaluation import compare
-from trainer.listener import Listener, restore_states, save_states
-from trainer.live import LiveMonitor, halting, length_metrics
-from trainer.monitor import HALTING
-from trainer.rewarding import batch_metrics
-from trainer.samples import Samples
+from trainer.models.generation import Completion
+from trainer.rewarding.wrapped import batch_metrics
+from trainer.watching import evaluation
+from trainer.watching.clock import Clock
+from trainer.watching.evaluation import compare
+from trainer.watching.listener import Listener, restore_states, save_states
+from trainer.watching.live import LiveMonitor, length_metrics
+from trainer.watching.samples import Samples
 
 
 class Ticks:
@@ -112,10 +116,21 @@ def test_what_a_log_line_repeats_of_the_batches_is_not_counted_twice(tmp_path: P
     monitor.end()
 
 
-def test_the_setting_halt_is_yes_no_or_names() -> None:
-    assert halting(False) == ()
-    assert halting(True) == HALTING
-    assert halting(["kl"]) == ("kl",)
+def test_a_name_to_halt_for_that_is_no_diagnosis_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="halt='yes' stops no run"):
+        live(tmp_path, [], halt=["yes"])
+
+
+def test_a_weight_that_was_moved_is_no_progress_to_the_monitor(tmp_path: Path) -> None:
+    monitor = live(tmp_path, [])
+    for step in range(1, 13):
+        moved = 1.2 ** (step // 2)
+        monitor.scored(scored([[0.0], [1.0]] * 4, step=step, weights=[moved]), [[9]] * 8)
+    monitor.end()
+    course = monitor.monitor.course
+    assert set(course.series("reward").values) == {0.5}
+    assert set(course.series("groups/highest").values) == {1.0}
+    assert (course.place(), course.at_ceiling()) == (0.5, False)
 
 
 def test_a_batch_as_metrics_has_trls_names_and_skips_what_has_no_score() -> None:
@@ -143,6 +158,18 @@ def test_samples_are_two_groups_of_the_first_step_and_every_so_many(tmp_path: Pa
     assert (rows[1]["total"], rows[1]["answer"]) == (None, 1)
 
 
+def test_samples_come_also_where_only_every_other_step_is_scored_and_after_a_resume(tmp_path: Path) -> None:
+    first, second = Samples(tmp_path / "samples", 10), Samples(tmp_path / "samples", 10)
+    for step in range(1, 10, 2):
+        first.scored(scored([[0.0], [1.0]] * 4, step=step), [])
+    save_states([first], tmp_path)
+    restore_states([second], tmp_path)
+    for step in range(11, 24, 2):
+        second.scored(scored([[0.0], [1.0]] * 4, step=step), [])
+    names = sorted(file.name for file in (tmp_path / "samples").iterdir())
+    assert names == ["step_00001.jsonl", "step_00011.jsonl", "step_00021.jsonl"]
+
+
 @pytest.mark.guide("G22")
 def test_an_evaluation_is_paired_and_totals_use_the_declared_weights() -> None:
     base = scored([[0.0, 1.0], [0.0, None], [1.0, 0.0]], names=("a", "b"))
@@ -151,6 +178,30 @@ def test_an_evaluation_is_paired_and_totals_use_the_declared_weights() -> None:
     assert lines["a"]["mean"] == pytest.approx(2 / 3)
     assert lines["total"]["now"] == 1.0
     assert (lines["b"]["base"], lines["b"]["mean"]) == (0.5, 0.0)
+
+
+def test_what_the_untrained_model_answered_is_read_back_as_it_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A text may hold ends of lines of other kinds than a file's."""
+    texts = ["two\u2028lines", "next\x85line", "plain"]
+    monkeypatch.setattr(
+        evaluation, "complete", lambda *_, **__: [[Completion(text, [1], ended=True)] for text in texts]
+    )
+    model = SimpleNamespace(training=True, train=lambda mode: None)
+    trainer = SimpleNamespace(model=model, accelerator=SimpleNamespace(unwrap_model=lambda one: one))
+    seen: list[list[str]] = []
+
+    def score(batch: Batch, **_: Any) -> None:
+        seen.append(batch.completions)
+
+    scoring = SimpleNamespace(weights=[1.0], score=score)
+    for _ in range(2):  # written first, read when the run is resumed
+        held_out = evaluation.HeldOut(
+            tmp_path, [{"prompt": text} for text in texts], scoring, None, every=1, last=1, length=1, seed=0
+        )  # type: ignore[arg-type]  # no more of it is asked for
+        held_out.begin(trainer)
+    assert seen == [texts, texts]
 
 
 def test_states_are_kept_with_a_checkpoint_by_name(tmp_path: Path) -> None:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from rewards.manifest import TrainSettings
-from trainer.memory import (
+from trainer.plan import batching
+from trainer.preflight.memory import (
     ModelFacts,
     count_parameters,
+    device_memory,
     estimate_memory,
     gpu_sentence,
     lora_parameters,
@@ -17,7 +22,6 @@ from trainer.memory import (
     readable,
     remedies,
 )
-from trainer.plan import batching
 from trainer.settings import Settings, parse_sets, resolve
 
 SMOLLM2 = ModelFacts("LlamaForCausalLM", 134_515_008, 30, 576, 1536, 9, 3, 64, 49152, 8192, True, "bfloat16")
@@ -26,12 +30,13 @@ QWEN_1_5B = ModelFacts(
 )
 
 
-def settings(*sets: str, preset: str = "cpu") -> Settings:
-    return resolve(TrainSettings(preset=preset, model="m"), device="cpu", sets=parse_sets(sets))
+def settings(*sets: str, preset: str = "cpu", processes: int = 1) -> Settings:
+    train = TrainSettings(preset=preset, model="m")
+    return resolve(train, device="cpu", sets=parse_sets(sets), processes=processes)
 
 
 def test_facts_are_read_without_loading_the_model(tiny_model: Path) -> None:
-    from trainer.loading import load_model
+    from trainer.models.loading import load_model
 
     facts = read_model_facts(tiny_model)
     model = load_model(tiny_model)
@@ -45,7 +50,7 @@ def test_lora_parameters_are_counted_as_peft_counts_them(tiny_model: Path) -> No
     from peft import get_peft_model
 
     from trainer.backends.transformers import build_peft_config
-    from trainer.loading import load_model
+    from trainer.models.loading import load_model
 
     wanted = settings("lora.r=4", "lora.targets=all-linear")
     assert wanted.lora is not None
@@ -125,3 +130,45 @@ def test_with_vllm_the_step_still_takes_its_activations_and_logits() -> None:
     assert by_vllm["logits"] > 0
     assert by_vllm["activations of a step"] > 0
     assert by_vllm["vLLM, its share of the GPU"] == 4_000_000_000
+
+
+def test_what_saves_memory_is_legal_for_all_processes_together() -> None:
+    wanted = settings("per_device_train_batch_size=4", "num_generations=8", "gradient_accumulation_steps=2")
+    asked: dict[str, Any] = {"prompt_tokens": 256, "dtype": "float32", "available": None}
+    alone, four = (remedies(QWEN_1_5B, wanted, processes=count, **asked) for count in (1, 4))
+    assert "per_device_train_batch_size=2, gradient_accumulation_steps=4 takes" in alone
+    assert "per_device_train_batch_size=2, gradient_accumulation_steps=4 takes" in four
+    odd = settings("per_device_train_batch_size=3", "num_generations=6", "gradient_accumulation_steps=2")
+    assert "per_device_train_batch_size=1, gradient_accumulation_steps=6" in remedies(QWEN_1_5B, odd, **asked)
+    split = settings("per_device_train_batch_size=2", "num_generations=8", processes=4)
+    assert "per_device_train_batch_size=1" in remedies(QWEN_1_5B, split, processes=4, **asked)
+    assert "max_completion_length" in remedies(QWEN_1_5B, split, processes=4, **asked)
+
+
+def test_a_process_generates_its_share_and_holds_its_share_where_weights_are_spread() -> None:
+    wanted = settings("num_generations=8", "max_completion_length=14")
+    sizes = replace(batching(wanted.trl), rows=40_000)
+    parts = [
+        estimate_memory(
+            SMOLLM2,
+            wanted,
+            sizes,
+            prompt_tokens=64,
+            dtype="float32",
+            available=None,
+            processes=processes,
+            shared=shared,
+        ).parts
+        for processes, shared in ((1, False), (4, False), (4, True))
+    ]
+    assert parts[1]["cache of generation"] * 4 == parts[0]["cache of generation"]
+    assert parts[1]["weights"] == parts[0]["weights"] == parts[2]["weights"] * 4
+    assert parts[2]["adapter, gradients, optimizer"] < parts[0]["adapter, gradients, optimizer"]
+
+
+def test_processes_of_one_machine_share_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = device_memory(settings())
+    monkeypatch.setenv("WORLD_SIZE", "8")
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
+    assert whole is not None
+    assert device_memory(settings()) == whole // 2

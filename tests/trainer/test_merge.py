@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,11 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from rewards.errors import MergeProofError, UsageError
-from trainer import merge as merging
-from trainer.adapters import read_adapter
-from trainer.merge import find_trained, merge, write_merged
-from trainer.merge_proof import Subject, prove
-from trainer.proof_files import Check
+from trainer.merging import merge as merging
+from trainer.merging.adapters import read_adapter
+from trainer.merging.merge import find_trained, merge, write_merged
+from trainer.merging.proof import Subject, prove
+from trainer.merging.proof_files import Check
 
 Q = "model.layers.0.self_attn.q_proj.weight"
 
@@ -41,7 +42,7 @@ def merged(tiny_run: Path, tmp_path: Path) -> Subject:
 def no_fresh_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out number 7, which takes seconds, where another number is meant."""
     done = Check(7, "fresh process", True, 0, 0, "")
-    monkeypatch.setattr("trainer.merge_proof.check_fresh_reload", lambda folder, dtype: done)
+    monkeypatch.setattr("trainer.merging.proof.check_fresh_reload", lambda folder, dtype: done)
 
 
 def failed(subject: Subject) -> list[int]:
@@ -224,6 +225,39 @@ def test_a_full_fine_tuning_is_proved_where_it_lies(
     result = merge(tiny_run)
     assert (result.folder, result.was_adapter) == (tiny_run / "model", False)
     assert [check.number for check in result.checks] == [0, 1, 4, 5, 6, 7, 8, 9, 11, 12]
+    of_two = {check.number for check in result.checks if check.passed is None}
+    assert of_two >= {8, 9, 12}  # the model would be compared with itself
+
+
+@pytest.fixture
+def tuned(tiny_run: Path, merged: Subject, tmp_path: Path) -> Subject:
+    """A full fine-tuning and its cast to bfloat16, not yet examined; every weight was changed by a hundredth."""
+    trained = tmp_path / "trained"
+    shutil.copytree(merged.base, trained)
+    edit_weights(trained / "model.safetensors", lambda t: t.update({name: t[name] * 1.01 for name in t}))
+    found = replace(find_trained(tiny_run), adapter=None, full=trained)
+    write_merged(found, tmp_path / "cast", "bfloat16")
+    return replace(merged, merged=tmp_path / "cast", adapter=None, trained=trained, dtype="bfloat16")
+
+
+def test_a_full_fine_tuning_that_is_cast_is_proved_by_its_weights(
+    tuned: Subject, no_fresh_process: None
+) -> None:
+    checks = prove(tuned)
+    assert [check.number for check in checks] == [0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12]
+    assert [check.number for check in checks if check.passed is False] == []
+
+
+def test_one_weight_left_at_the_base_is_found_after_full_fine_tuning(
+    tuned: Subject, no_fresh_process: None
+) -> None:
+    base = load_file(tuned.base / "model.safetensors")[Q].to(torch.bfloat16)
+    edit_weights(tuned.merged / "model.safetensors", lambda tensors: tensors.update({Q: base}))
+    told = {check.number: check for check in prove(tuned)}
+    assert told[2].passed is False
+    assert told[2].sentence.endswith(f"tensors are not the trained ones, first {Q}")
+    assert told[10].passed is False
+    assert Q in told[10].sentence
 
 
 def test_an_unfinished_run_says_so(tiny_run: Path) -> None:

@@ -12,9 +12,16 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from trainer.adapters import Adapter, Pair
-from trainer.merge_proof import check_retention, is_proved, measure_retention, to_json, to_text
-from trainer.proof_files import (
+from trainer.merging.adapters import Adapter, Pair
+from trainer.merging.proof import (
+    check_changed,
+    check_retention,
+    is_proved,
+    measure_retention,
+    to_json,
+    to_text,
+)
+from trainer.merging.proof_files import (
     Check,
     check_config,
     check_fresh_reload,
@@ -22,7 +29,7 @@ from trainer.proof_files import (
     check_tokenizer,
     stored_keys,
 )
-from trainer.proof_logits import LogitFacts, check_effect, check_logits, logit_limits
+from trainer.merging.proof_logits import LogitFacts, check_effect, check_logits, logit_limits
 
 FACTS = LogitFacts(
     positions=100,
@@ -191,6 +198,16 @@ def test_a_merge_error_beside_a_small_effect_fails_retention() -> None:
 def test_an_adapter_of_zeros_fails_retention() -> None:
     base = {"w": torch.ones(64, 64)}
     assert check_retention(measure_retention(base, base, update(0.0)), FACTS, "float32").passed is False
+
+
+def test_a_replaced_tensor_that_was_not_saved_is_found_unless_it_is_tied() -> None:
+    new = torch.ones(2, 2)
+    alone, both = (dict.fromkeys(names, new) for names in (["head"], ["head", "embedding"]))
+    checks = [
+        check_changed({}, {"embedding": stored}, Adapter({}, {}, replaced, {}))
+        for stored, replaced in ((new, alone), (new, both), (new * 2, both))
+    ]
+    assert [check.passed for check in checks] == [False, True, False]
 
 
 def test_a_check_that_does_not_apply_fails_nothing() -> None:

@@ -12,8 +12,8 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from trainer.__main__ import main
-from trainer.merge import find_trained, merge, write_merged
-from trainer.merge_proof import Subject, prove
+from trainer.merging.merge import find_trained, merge, write_merged
+from trainer.merging.proof import Subject, prove
 
 
 @pytest.fixture(autouse=True)
@@ -97,7 +97,7 @@ def test_lora_on_a_tied_head_is_found(
     from peft import LoraConfig, get_peft_model
     from transformers import AutoModelForCausalLM
 
-    from trainer.proof_files import Check
+    from trainer.merging.proof_files import Check
 
     config = LoraConfig(r=2, lora_alpha=4, target_modules=["q_proj", "lm_head"], task_type="CAUSAL_LM")
     model = get_peft_model(AutoModelForCausalLM.from_pretrained(tiny_model), config)
@@ -108,7 +108,7 @@ def test_lora_on_a_tied_head_is_found(
     model.save_pretrained(tmp_path / "adapter")
     shutil.copytree(tmp_path / "adapter", tmp_path / "out")
     done = Check(7, "fresh process", True, 0, 0, "")
-    monkeypatch.setattr("trainer.merge_proof.check_fresh_reload", lambda *_: done)
+    monkeypatch.setattr("trainer.merging.proof.check_fresh_reload", lambda *_: done)
     failed = _failed_numbers(tmp_path / "out", tmp_path / "merged")
     assert 8 in failed
 
@@ -127,7 +127,7 @@ def test_a_full_disk_leaves_nothing_behind(tiny_run: Path, monkeypatch: pytest.M
         (folder / "model.safetensors").write_text("half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("trainer.merge.save_model", full)
+    monkeypatch.setattr("trainer.merging.merge.save_model", full)
     with pytest.raises(
         UsageError, match="merged cannot be written: No space left on device; give another --out"
     ):

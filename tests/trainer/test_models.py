@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from rewards.errors import MissingExtraError, UsageError
-from trainer import gguf, models, toy
-from trainer.loading import fingerprint_weights, load_model, load_tokenizer
-from trainer.models import cache_root, resolve_model
+from trainer.models import gguf, toy
+from trainer.models import naming as models
+from trainer.models.loading import fingerprint_weights, load_model, load_tokenizer
+from trainer.models.naming import cache_root, resolve_model
 
 
 @pytest.fixture
@@ -185,8 +186,9 @@ def test_the_toy_is_taught_its_replies_alone(small_toy: Any) -> None:
     assert small_toy.decode([label for label in labels if label != -100]) == "5<|im_end|>"
 
 
+@pytest.mark.slow
 def test_the_toy_answers_sums_badly_enough_to_improve_and_well_enough_to_start() -> None:
-    from trainer.generation import Sampling, complete
+    from trainer.models.generation import Sampling, complete
 
     source = resolve_model("toy")
     shown = [
@@ -217,7 +219,7 @@ def test_the_toy_is_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_smollm2_is_converted_and_answers() -> None:
-    from trainer.generation import Sampling, complete
+    from trainer.models.generation import Sampling, complete
 
     source = resolve_model("smollm2")
     prompt = [{"role": "user", "content": "What is the capital of France?"}]

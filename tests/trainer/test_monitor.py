@@ -6,7 +6,8 @@ import json
 import math
 
 from trainer.diagnoses import Facts
-from trainer.monitor import HALTING, Monitor, Told, watch_over
+from trainer.watching.halt import HALTING
+from trainer.watching.monitor import Monitor, Told, watch_over
 
 FACTS = Facts(total_steps=40, weights={"a": 1.0}, ranges={"a": (0.0, 1.0)})
 
@@ -58,6 +59,28 @@ def test_halting_is_asked_for_and_waits_for_a_second_window() -> None:
     halts = [step for step in range(1, 30) if (monitor.observe(step, flat(0.95)), monitor.must_halt())[1]]
     assert halts[0] == 9
     assert monitor.must_halt() == "no-signal"
+
+
+def halted_at(monitor: Monitor, cut_off: list[float], window: int = 1) -> int | None:
+    """The step at which a run halts whose batches, one a window, have these shares cut off."""
+    for step in range(1, window * len(cut_off) + 1):
+        if step % window == 1 % window:
+            monitor.observe(step, {"completions/clipped_ratio": cut_off[(step - 1) // window]})
+        monitor.observe(step, {"step/seconds": 1.0})
+        if monitor.must_halt():
+            return step
+    return None
+
+
+def test_truncation_halts_only_where_nearly_all_is_cut_off() -> None:
+    assert halted_at(Monitor(FACTS, halt=HALTING), [0.6] * 30) is None
+    assert halted_at(Monitor(FACTS, halt=HALTING), [0.85] * 10 + [1.0] * 20) is not None
+    assert halted_at(Monitor(FACTS, halt=HALTING), [0.95] * 30) == 2
+
+
+def test_the_second_look_at_truncation_is_at_a_second_batch() -> None:
+    assert halted_at(Monitor(FACTS, halt=HALTING), [0.95] * 9, window=3) == 4
+    assert halted_at(Monitor(FACTS, halt=HALTING), [0.95, *[0.1] * 8], window=3) is None
 
 
 def test_a_run_resumed_after_a_halt_is_not_halted_for_the_same_again() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from tests.trainer.simulated import SCENARIOS, Scenario, draw, logged
 from trainer.diagnoses import RULES
-from trainer.monitor import watch_over
+from trainer.watching.monitor import watch_over
 
 LOGGING = (1, 10)
 SEEDS = range(20)

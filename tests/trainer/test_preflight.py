@@ -14,8 +14,8 @@ import pytest
 from rewards.errors import UsageError
 from tests.trainer.batches import scored
 from trainer.job import Request
-from trainer.preflight import Preflight, preflight
-from trainer.sampled_signal import dead_probability, parse_bounds, prompt_key, read_groups, success
+from trainer.preflight.report import Preflight, preflight
+from trainer.preflight.sampled_signal import dead_probability, parse_bounds, prompt_key, read_groups, success
 
 
 def examine(project: Path, *sets: str, samples: tuple[Path, ...] = ()) -> Preflight:

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from trainer.proof_numbers import (
+from trainer.merging.proof_numbers import (
     count_not_finite,
     largest_difference,
     mean_kl,

@@ -7,8 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from trainer.merge import Trained, write_merged
-from trainer.proof_serving import Parting, ServingFacts, check_answers, check_served_logits, check_serving
+from trainer.merging.merge import Trained, write_merged
+from trainer.merging.proof_serving import (
+    Parting,
+    ServingFacts,
+    check_answers,
+    check_served_logits,
+    check_serving,
+)
 
 FACTS = ServingFacts(100, difference=1e-5, kl=1e-9, same_top=1.0, std=1.0, noise=1e-6, noise_kl=1e-12)
 

@@ -19,17 +19,17 @@ import pytest
 from rewards.contract import Batch, CallResult
 from rewards.errors import RewardWorkbenchError, UsageError
 from rewards.groups import advantages
+from tests.trainer import launching
 from tests.trainer.conftest import make_project
 from tests.trainer.one_of_several import fix_completions
 from tests.trainer.test_resume import steady
 from trainer.__main__ import main
-from trainer.gathering import join_batches, join_results
 from trainer.job import Request
 from trainer.ranks import ALONE, Ranks, Together, rank_name, sharded, speaks
+from trainer.rewarding.gathering import join_batches, join_results
 from trainer.run import resume_line, train
 from trainer.rundir import RunDir
 
-ROOT = Path(__file__).resolve().parents[2]
 STAGES = """
 samples_every = 3
 held_out_every = 4
@@ -71,17 +71,8 @@ def make_staged(folder: Path, model: Path) -> Path:
 
 def launch(project: Path, run: Path, notes: Path, *more: str) -> subprocess.CompletedProcess[str]:
     """The run by two processes of one thread each: half a group lies on each."""
-    config = ROOT / "trainer" / "launch" / "cpu.yaml"
-    port = 20000 + os.getpid() % 20000
-    command = [
-        sys.executable, "-m", "accelerate.commands.accelerate_cli", "launch", "--config_file", str(config),
-        "--main_process_port", str(port),
-        "-m", "tests.trainer.one_of_several", "train", str(project), "--run", str(run), "--allow-unsealed", *more,
-    ]  # fmt: skip
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "NOTES": str(notes), "PYTHONPATH": str(ROOT)}
-    return subprocess.run(
-        command, cwd=notes, env=environment, capture_output=True, text=True, timeout=300, check=False
-    )
+    asked = ("train", str(project), "--run", str(run), "--allow-unsealed", *more)
+    return launching.launch(notes, "tests.trainer.one_of_several", *asked)
 
 
 @dataclass(frozen=True)
@@ -267,6 +258,55 @@ def test_what_rank_0_refuses_ends_the_others_with_the_same_code() -> None:
     with pytest.raises(RewardWorkbenchError, match="no room") as caught:
         Told((None, "no room", 1)).from_main(lambda: None)
     assert caught.value.exit_code == 1
+
+
+TWO = """
+import os, sys
+import torch.distributed as dist
+from trainer.ranks import AnotherEnded, MainFailed, Together
+
+dist.init_process_group("gloo")
+ranks = Together()
+
+def fail():
+    raise KeyError("the disk")
+
+try:
+    ranks.from_main(fail)
+except (KeyError, MainFailed) as error:
+    print(f"{type(error).__name__}: {error}", flush=True)
+print(ranks.from_main(lambda: "goes on"), flush=True)
+if ranks.is_main:
+    os._exit(7)  # as if it was killed
+try:
+    ranks.wait()
+except AnotherEnded as error:
+    print(error)
+"""
+
+
+def test_an_error_nobody_expected_and_a_process_that_is_gone_end_the_others_with_a_sentence(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "two.py").write_text(TWO)
+    shared = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(launching.free_port())}
+    started = [
+        subprocess.Popen(
+            [sys.executable, str(tmp_path / "two.py")],
+            env={**os.environ, **shared, "RANK": str(rank), "PYTHONPATH": str(launching.ROOT)},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for rank in (0, 1)
+    ]
+    first, second = (one.communicate(timeout=240)[0].splitlines() for one in started)
+    assert [one.returncode for one in started] == [7, 0]
+    assert first == ["KeyError: 'the disk'", "goes on"]
+    assert second == [
+        "MainFailed: process 0 has ended with an error that it shows: KeyError: 'the disk'",
+        "goes on",
+        "another process of this run has ended; it said why, or was killed from outside",
+    ]
 
 
 def test_a_process_alone_decides_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from trainer.card import write_card
-from trainer.curves import Curve, Interval, curves, intervals
-from trainer.report import ends, report
+from trainer.reports.card import write_card
+from trainer.reports.curves import Curve, Interval, curves, intervals
+from trainer.reports.report import report
+from trainer.reports.stages import ends
 from trainer.rundir import RunDir, Stage
 
 EVIL = "<script>alert(1)</script>&\"'"
@@ -200,7 +201,7 @@ def test_a_card_that_cannot_be_written_leaves_the_run_finished(
 ) -> None:
     from trainer.run import write_card as write_at_the_end
 
-    monkeypatch.setattr("trainer.card.read_facts", lambda run: {}["facts"])
+    monkeypatch.setattr("trainer.reports.card.read_facts", lambda run: {}["facts"])
     write_at_the_end(RunDir.open(tiny_run))
     said = capsys.readouterr()
     assert "the weights are in place; the model card" in said.out + said.err

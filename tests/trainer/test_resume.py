@@ -100,6 +100,7 @@ def test_a_run_killed_between_checkpoints_resumes_exactly(
     assert_as_if_nothing_happened(complete(sealed_project, run.path), reference)
 
 
+@pytest.mark.slow
 def test_a_run_killed_while_it_writes_a_checkpoint_falls_back_to_the_one_before(
     sealed_project: Path, reference: RunDir, tmp_path: Path
 ) -> None:
@@ -115,6 +116,7 @@ def test_a_run_killed_while_it_writes_a_checkpoint_falls_back_to_the_one_before(
     assert_as_if_nothing_happened(complete(sealed_project, run.path), reference)
 
 
+@pytest.mark.slow
 def test_a_run_killed_before_its_first_checkpoint_starts_over(
     sealed_project: Path, reference: RunDir, tmp_path: Path
 ) -> None:

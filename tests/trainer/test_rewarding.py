@@ -16,8 +16,8 @@ from rewards.contract import Batch, CallResult, Status, TrainerState, failed_res
 from rewards.manifest import RewardEntry
 from rewards.repeating import call_rows_apart
 from rewards.running import Crew
-from trainer.completions import ScoredBatch
-from trainer.rewarding import Bound, Scoring, TooManyFailures, bind, distinct
+from trainer.rewarding.completions import ScoredBatch
+from trainer.rewarding.wrapped import Bound, Scoring, TooManyFailures, bind, distinct
 
 TEXTS = ["a", "bb", "ccc", "dddd"]
 

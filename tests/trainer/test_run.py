@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 
 from rewards.errors import MissingColumnError, ShortfallError, UsageError
-from trainer.completions import ScoredBatch
 from trainer.job import Request
-from trainer.rewarding import TooManyFailures
-from trainer.run import Outcome, train
+from trainer.rewarding.completions import ScoredBatch
+from trainer.rewarding.wrapped import TooManyFailures
+from trainer.run import Outcome, save_model, train
 from trainer.rundir import RunDir
 
 
@@ -110,6 +110,20 @@ def test_the_adapter_is_what_the_last_checkpoint_holds(finished: RunDir) -> None
     assert (finished.adapter / "tokenizer.json").is_file()
 
 
+def test_the_adapter_names_its_modules_in_one_order(tmp_path: Path) -> None:
+    (tmp_path / "checkpoint").mkdir()
+    for number, modules in enumerate((["v_proj", "q_proj"], ["q_proj", "v_proj"])):
+        config = {"r": 8, "target_modules": modules, "modules_to_save": None}
+        (tmp_path / "checkpoint" / "adapter_config.json").write_text(json.dumps(config))
+        save_model(tmp_path / "checkpoint", tmp_path / f"adapter-{number}")
+    first, second = (
+        (tmp_path / f"adapter-{number}" / "adapter_config.json").read_text() for number in (0, 1)
+    )
+    assert first == second
+    assert json.loads(first)["target_modules"] == ["q_proj", "v_proj"]
+    assert json.loads(first)["modules_to_save"] is None
+
+
 def test_held_out_prompts_are_never_trained_on(finished: RunDir) -> None:
     held = {json.dumps(row["prompt"]) for row in finished.holdout()}
     assert len(held) == 4
@@ -180,6 +194,36 @@ def test_evaluation_rows_are_kept_beside_the_training_rows(project: Path) -> Non
     ]  # fmt: skip
     assert set(pd.read_parquet(run.completions / names[0])["split"]) == {"eval"}
     assert "eval_reward" in run.metrics()[0]
+
+
+def test_evaluation_without_held_out_rows_is_refused_before_a_folder_is_made(project: Path) -> None:
+    with pytest.raises(UsageError, match=r"eval_strategy=steps needs held-out rows, and there are none"):
+        start(project, "data.holdout=0", "eval_strategy=steps", "eval_steps=1")
+    assert not (project / "runs").exists()
+
+
+def test_what_peft_refuses_is_one_sentence(project: Path) -> None:
+    with pytest.raises(UsageError, match=r"TRL cannot train under these settings: Target modules .*q_prj"):
+        start(project, "lora.targets=q_prj")
+
+
+def test_a_policy_without_probabilities_ends_the_run_with_its_reason(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    real, calls = torch.multinomial, []
+
+    def blown_up(probabilities: Any, *args: Any, **keywords: Any) -> Any:
+        calls.append(1)
+        return real(probabilities if len(calls) < 20 else probabilities * torch.nan, *args, **keywords)
+
+    monkeypatch.setattr(torch, "multinomial", blown_up)
+    with pytest.raises(
+        ShortfallError, match=r"stopped at step \d+: the policy gives no probabilities any more"
+    ):
+        start(project)
+    assert RunDir.open(project / "runs" / "sums-1").stages()[0].status == "failed"
 
 
 def test_full_fine_tuning_leaves_a_model(project: Path) -> None:
@@ -259,7 +303,7 @@ def test_a_disk_that_fills_up_ends_the_run_with_its_reason(
     def full(folder: Path, batch: ScoredBatch, number: int = 1) -> Path:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("trainer.completions.write_batch", full)
+    monkeypatch.setattr("trainer.rewarding.completions.write_batch", full)
     with pytest.raises(ShortfallError, match="No space left on device"):
         start(project)
     assert RunDir.open(project / "runs" / "sums-1").stages()[0].status == "failed"

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from rewards.errors import UsageError
-from trainer.generation import Sampling
-from trainer.merge import find_trained, write_merged
-from trainer.sampling import Answered, converse, sample, to_text
+from trainer.comparing.sampling import Answered, converse, sample, to_text
+from trainer.merging.merge import find_trained, write_merged
+from trainer.models.generation import Sampling
+from trainer.rundir import RunDir
 
 SHORT = Sampling(max_new_tokens=4)
 
@@ -26,6 +27,14 @@ def test_a_run_answers_its_held_out_prompts_with_base_and_merged_model(tiny_run:
     answered = sample(tiny_run)
     assert [one.prompt[-1]["content"] for one in answered] == ["What is 2 + 3?", "What is 4 + 5?"]
     assert list(answered[0].texts) == ["base", "trained"]
+
+
+def test_a_staged_run_answers_at_the_length_of_its_last_stage(tiny_run: Path) -> None:
+    write_merged(find_trained(tiny_run), tiny_run / "merged", "float32")
+    manifest = RunDir(tiny_run).manifest_path
+    stage = '[[train.stage]]\nname = "main"\nmax_completion_length = 5\n'
+    manifest.write_text(manifest.read_text().replace("max_completion_length = 8\n", "") + stage)
+    assert converse(tiny_run, held_out=[1]).sampling.max_new_tokens == 5
 
 
 def test_a_prompt_for_a_run_stands_under_its_system_prompt(tiny_run: Path) -> None:

@@ -15,7 +15,7 @@ from rewards.errors import UsageError
 from rewards.manifest import Stage, TrainSettings, Until
 from tests.trainer.conftest import make_project
 from tests.trainer.test_resume import complete, kill_when, steady
-from trainer.data import TrainingData
+from trainer.data.prompts import TrainingData
 from trainer.job import Request, rows_of, stages_of
 from trainer.run import train
 from trainer.rundir import RunDir
@@ -224,3 +224,14 @@ def test_a_filter_names_a_column_and_leaves_rows() -> None:
         rows_of(Stage(name="a", where={"leve": "hard"}), data)
     with pytest.raises(UsageError, match="none of the 2 training rows has"):
         rows_of(Stage(name="a", where={"level": "none"}), data)
+
+
+def test_an_until_that_waits_for_a_metric_nobody_logs_is_told_once() -> None:
+    said: list[str] = []
+    for metric in ("rewrd", "reward"):
+        ending = Ending(Until(metric=metric, above=0.5), [], window=1, offset=0, say=said.append)
+        for step in range(1, 7):
+            ending.logged(step, {"step": step, "reward": 0.1})
+    assert said == [
+        "note: until waits for 'rewrd', which none of the first 3 logged lines has; did you mean 'reward'?"
+    ]

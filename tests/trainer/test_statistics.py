@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from trainer.statistics import detectable_difference, interval, paired, prompts_needed, sign_test
+from trainer.comparing.statistics import detectable_difference, interval, paired, prompts_needed, sign_test
 
 
 def test_no_differences_say_nothing() -> None:

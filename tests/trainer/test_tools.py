@@ -15,7 +15,8 @@ from tests.trainer.conftest import make_project
 from trainer.job import Request
 from trainer.run import train
 from trainer.rundir import RunDir
-from trainer.tools import plain_environments
+from trainer.settings import Own
+from trainer.tools import fingerprint, load_tools, plain_environments, seen_from
 
 TOOLS = '''
 import os
@@ -189,6 +190,27 @@ def test_a_run_with_tools_is_resumed_only_with_the_same(
     (project / "tools.py").write_text(TOOLS.replace("a + b", "a - b"))
     with pytest.raises(UsageError, match="tools or environment_factory changed since the run started"):
         train(Request(str(project), run=run.path, resume=True, allow_unsealed=True))
+
+
+def test_a_tool_imports_what_lies_beside_it_and_is_another_one_where_that_changes(tmp_path: Path) -> None:
+    (tmp_path / "part_of_tools").mkdir()
+    (tmp_path / "part_of_tools" / "__init__.py").write_text("")
+    (tmp_path / "part_of_tools" / "sums.py").write_text("from sign_of_tools import SIGN\n")
+    (tmp_path / "sign_of_tools.py").write_text("SIGN = 1\n")
+    (tmp_path / "more.py").write_text(
+        "from part_of_tools.sums import SIGN\n" + TOOLS.replace("a + b", "a + SIGN * b")
+    )
+    own = seen_from(Own(tools=("more.py::add",)), tmp_path)
+    prints = [fingerprint(own)]
+    [add] = load_tools(own)
+    assert add(1, 2) == 3
+    (tmp_path / "sign_of_tools.py").write_text("SIGN = -1\n")
+    prints.append(fingerprint(own))
+    (tmp_path / "more.py").write_text((tmp_path / "more.py").read_text().replace("Add two", "Subtract two"))
+    prints.append(fingerprint(own))
+    (tmp_path / "elsewhere.py").write_text("")
+    assert len(set(prints)) == 3
+    assert fingerprint(own) == prints[-1]
 
 
 @pytest.mark.parametrize(

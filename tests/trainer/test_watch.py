@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from trainer.rundir import RunDir
-from trainer.watch import ending, follow, line_text, look, loss_note, number, spark, table, watch
+from trainer.watching.watch import ending, follow, line_text, look, loss_note, number, spark, table, watch
 
 
 def set_stage(run: Path, **changes: Any) -> None:

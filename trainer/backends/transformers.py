@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trainer.backends.choice import in_four_bits
-from trainer.loading import load_model, load_tokenizer
+from trainer.models.loading import load_model, load_tokenizer
 from trainer.presets import ALL_LINEAR
 from trainer.settings import Lora, Settings
 
@@ -49,7 +49,7 @@ def load_policy(
         attention=attention,
         quantization=four_bits(dtype) if in_four_bits(settings.own) else None,
     )
-    policy_tokenizer = tokenizer if tokenizer is not None else policy_tokenizer_of(folder)
+    policy_tokenizer = tokenizer if tokenizer is not None else policy_tokenizer_of(folder, settings)
     peft_config = build_peft_config(settings.lora) if settings.lora else None
     if start is not None and settings.lora:
         from peft import PeftModel
@@ -59,9 +59,9 @@ def load_policy(
     return Policy(model, policy_tokenizer, peft_config, dtype, attention)
 
 
-def policy_tokenizer_of(folder: Path) -> Any:
+def policy_tokenizer_of(folder: Path, settings: Settings) -> Any:
     """The folder's tokenizer, padding and truncating on the left as generation needs it."""
-    tokenizer = load_tokenizer(folder)
+    tokenizer = load_tokenizer(folder, template=settings.trl.get("chat_template_kwargs"))
     tokenizer.padding_side = tokenizer.truncation_side = "left"
     return tokenizer
 

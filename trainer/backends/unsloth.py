@@ -13,8 +13,8 @@ from typing import Any
 from rewards.errors import UsageError
 from trainer.backends.choice import PROJECTIONS, in_four_bits, prepare
 from trainer.backends.transformers import Policy, policy_tokenizer_of
-from trainer.loading import first_line
-from trainer.memory import read_model_facts
+from trainer.models.loading import first_line
+from trainer.preflight.memory import read_model_facts
 from trainer.presets import ALL_LINEAR
 from trainer.settings import Lora, Settings
 
@@ -46,7 +46,7 @@ def load_policy(
         raise UsageError(
             f'Unsloth cannot load the model in {source}: {first_line(error)}; backend = "transformers" may'
         ) from error
-    own_tokenizer = tokenizer if tokenizer is not None else policy_tokenizer_of(folder)
+    own_tokenizer = tokenizer if tokenizer is not None else policy_tokenizer_of(folder, settings)
     return Policy(
         model, own_tokenizer, None, "4 bits" if in_four_bits(settings.own) else "16 bits", "unsloth"
     )

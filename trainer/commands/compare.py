@@ -23,10 +23,10 @@ def compare(
     ] = None,
 ) -> None:
     """Compare a run's merged model with its base on prompts that were not trained on."""
-    from trainer.comparison import compare_run
-    from trainer.comparison_report import to_text
+    from trainer.comparing.comparison import compare_run
+    from trainer.comparing.text import to_text
     from trainer.environment import quiet_libraries
-    from trainer.models import say_on_stderr
+    from trainer.models.naming import say_on_stderr
 
     quiet_libraries()
     done: dict[str, int] = {}

@@ -19,15 +19,19 @@ def dry_run(
     model: Annotated[
         str | None, typer.Option("--model", help="toy, smollm2, a folder, a .gguf file or a hub name")
     ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="replace the file that is there, whatever it is")
+    ] = False,
     set_: Annotated[list[str] | None, typer.Option("--set", help="key=value; repeatable")] = None,
     unsafe_code: Annotated[
         bool, typer.Option(UNSAFE_CODE, help=UNSAFE_CODE_HELP, callback=allow_unsafe_code)
     ] = False,
 ) -> None:
     """Generate in groups with the model and score, without an update; `serve` opens the file."""
-    from trainer.dry_run import describe
-    from trainer.dry_run import dry_run as start
     from trainer.job import Request
+    from trainer.preflight.dry_run import describe
+    from trainer.preflight.dry_run import dry_run as start
 
-    results = start(Request(target=target, model=model, sets=tuple(set_ or ())), prompts=prompts, out=out)
+    request = Request(target=target, model=model, sets=tuple(set_ or ()))
+    results = start(request, prompts=prompts, out=out, overwrite=overwrite)
     typer.echo("\n\n".join(describe(one) for one in results))

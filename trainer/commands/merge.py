@@ -29,17 +29,19 @@ def merge(
     ] = "",
 ) -> None:
     """Merge a run's adapter into its base model and prove that nothing else changed."""
-    from trainer import hub
     from trainer.environment import quiet_libraries
-    from trainer.gguf_export import check_type, export_gguf, find_converter
-    from trainer.merge import merge as start
-    from trainer.merge_proof import to_text
-    from trainer.models import say_on_stderr
+    from trainer.merging import hub
+    from trainer.merging.gguf_export import check_type, export_gguf, find_converter, see_free_gguf
+    from trainer.merging.merge import merge as start
+    from trainer.merging.proof import to_text
+    from trainer.models.naming import say_on_stderr
 
     quiet_libraries()
     if gguf:  # what is missing is told before the work begins
         check_type(gguf)
         find_converter()
+        if out is not None:
+            see_free_gguf(out.expanduser().absolute(), gguf)
     if push:
         hub.check_name(push)
     merged = start(run, out=out, dtype=dtype, say=say_on_stderr)

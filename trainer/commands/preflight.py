@@ -32,8 +32,8 @@ def preflight(
 ) -> None:
     """Data, memory, signal, seal and settings of a training run; nothing is trained."""
     from trainer.job import Request
-    from trainer.preflight import preflight as examine
-    from trainer.sampled_signal import parse_bounds
+    from trainer.preflight.report import preflight as examine
+    from trainer.preflight.sampled_signal import parse_bounds
 
     keep = parse_bounds(write_filtered) if write_filtered else None
     report = examine(Request(target=target, model=model, sets=tuple(set_ or ())), samples or (), keep=keep)

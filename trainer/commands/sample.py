@@ -37,19 +37,25 @@ def sample(
     out: Annotated[
         Path | None, typer.Option("--out", help="a JSON file for the answers and scores, written whole")
     ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="replace the file that is there, whatever it is")
+    ] = False,
     unsafe_code: Annotated[
         bool, typer.Option(UNSAFE_CODE, help=UNSAFE_CODE_HELP, callback=allow_unsafe_code)
     ] = False,
 ) -> None:
     """Let a model answer a prompt; a run's base and merged model answer from the same random numbers."""
     from rewards.errors import UsageError
+    from trainer.comparing.sampling import CONVERSATION, converse, to_json, to_text
     from trainer.environment import quiet_libraries
-    from trainer.generation import Sampling
-    from trainer.models import say_on_stderr
+    from trainer.leaving import is_object_with, see_free
+    from trainer.models.generation import Sampling
+    from trainer.models.naming import say_on_stderr
     from trainer.rundir import write_json
-    from trainer.sampling import converse, to_json, to_text
 
     quiet_libraries()
+    if out is not None:
+        see_free(out, own=is_object_with(CONVERSATION), overwrite=overwrite)
     found = converse(
         model,
         prompt,

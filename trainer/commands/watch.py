@@ -15,7 +15,7 @@ def watch(
 
     from trainer.bare import is_bare
     from trainer.rundir import RunDir, find_run
-    from trainer.watch import watch as start
+    from trainer.watching.watch import watch as start
 
     path = Path(run).expanduser()
     view = start(RunDir(path.resolve()) if is_bare(path) else find_run(run))

@@ -22,7 +22,7 @@ from trainer.diagnoses.saturated import saturated
 from trainer.diagnoses.slow_step import slow_step
 from trainer.diagnoses.stuck import stuck
 from trainer.diagnoses.truncation import truncation
-from trainer.thresholds import Thresholds
+from trainer.watching.thresholds import Thresholds
 
 RULES: dict[str, Rule] = {
     "non-finite": non_finite,

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from trainer.diagnoses.course import Course
 from trainer.diagnoses.diagnosis import Diagnosis
-from trainer.thresholds import Thresholds
+from trainer.watching.thresholds import Thresholds
 
 
 def clipping(course: Course, thresholds: Thresholds) -> Iterator[Diagnosis]:

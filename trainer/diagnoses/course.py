@@ -7,10 +7,12 @@ batch; sizes of effects are the mean of the last fifth against that of the first
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -41,6 +43,10 @@ class Trend:
         """Whether it clearly goes down, by at least `least`."""
         return self.direction < 0 and self.p < p and -self.change >= least
 
+    def under(self, weight: float) -> Trend:
+        """The same by what it earns under a weight: a penalised feature that falls goes up."""
+        return self if weight >= 0 else Trend(-self.direction, self.p, -self.change)
+
 
 @dataclass(frozen=True)
 class Series:
@@ -64,7 +70,7 @@ class Series:
 
     def mean(self) -> float:
         """The mean, NaN where there is no point."""
-        return float(self.values.mean()) if len(self) else math.nan
+        return float(np.add.reduce(self.values)) / len(self) if len(self) else math.nan
 
     def median(self) -> float:
         """The median, NaN where there is no point."""
@@ -76,10 +82,8 @@ class Series:
 
     def blocks(self, count: int = BLOCKS) -> NDArray[np.float64]:
         """Means of `count` stretches of equal length, of fewer where there are fewer points."""
-        count = min(count, len(self))
-        edges = np.linspace(0, len(self), count + 1).round().astype(int)
-        sums = np.concatenate([[0.0], np.cumsum(self.values)])
-        return np.asarray((sums[edges[1:]] - sums[edges[:-1]]) / np.maximum(np.diff(edges), 1))
+        begins, sizes = _stretches(len(self), min(count, len(self)))
+        return np.asarray(np.add.reduceat(self.values, begins) / sizes) if len(begins) else np.zeros(0)
 
     def fifths(self) -> tuple[float, float]:
         """Mean of the first fifth of the points and of the last."""
@@ -96,6 +100,9 @@ class Series:
         return Trend(direction, p, last - first)
 
 
+_NOTHING = Series(np.zeros(0), np.zeros(0))
+
+
 def mann_kendall(values: NDArray[np.float64]) -> tuple[int, float]:
     """The sign of Kendall's S and its two-sided p by the normal approximation, corrected for ties.
 
@@ -104,15 +111,24 @@ def mann_kendall(values: NDArray[np.float64]) -> tuple[int, float]:
     """
     count = len(values)
     scale = float(np.abs(values).max()) or 1.0
-    values = np.round(values / scale, 10)  # what only rounding tells apart is a tie
-    pairs = np.sign(values[None, :] - values[:, None])[np.triu_indices(count, 1)]
-    score = float(pairs.sum())
-    _, ties = np.unique(values, return_counts=True)
-    spread = (count * (count - 1) * (2 * count + 5) - float((ties * (ties - 1) * (2 * ties + 5)).sum())) / 18
+    plain = [
+        round(value, 10) for value in (values / scale).tolist()
+    ]  # what only rounding tells apart is a tie
+    pairs = itertools.combinations(plain, 2)  # a dozen values or so: quicker than arrays
+    score = sum((later > earlier) - (later < earlier) for earlier, later in pairs)
+    ties = sum(tie * (tie - 1) * (2 * tie + 5) for tie in Counter(plain).values())
+    spread = (count * (count - 1) * (2 * count + 5) - ties) / 18
     if spread <= 0 or score == 0:
         return 0, 1.0
     z = (abs(score) - 1) / math.sqrt(spread)
     return (1 if score > 0 else -1), math.erfc(z / math.sqrt(2))
+
+
+@lru_cache(maxsize=256)
+def _stretches(points: int, count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where each of `count` stretches of about equal length begins among the points, and how many points it has."""
+    edges = np.linspace(0, points, count + 1).round().astype(np.intp)
+    return edges[:-1], np.diff(edges)
 
 
 @dataclass(frozen=True)
@@ -136,14 +152,19 @@ class Facts:
         return [name for name, weight in self.weights.items() if weight]
 
     @property
+    def paid(self) -> list[str]:
+        """The rewards that are wanted: weight above 0; below it they are penalties."""
+        return [name for name, weight in self.weights.items() if weight > 0]
+
+    @property
     def watching(self) -> list[str]:
         """The rewards of weight 0, which are logged alone."""
         return [name for name, weight in self.weights.items() if not weight]
 
     @property
     def primary(self) -> str:
-        """The metric of what is really wanted: the trained reward of kind correctness, else the total."""
-        right = [name for name in self.trained if self.kinds.get(name) == "correctness"]
+        """The metric of what is really wanted: the reward of kind correctness that is paid for, else the total."""
+        right = [name for name in self.paid if self.kinds.get(name) == "correctness"]
         return f"rewards/{right[0]}/mean" if len(right) == 1 else "reward"
 
     def bounds(self, name: str = "") -> tuple[float, float] | None:
@@ -168,12 +189,13 @@ class Course:
         self.step = 0
         self.points: dict[str, tuple[list[float], list[float]]] = {}
         self.not_finite: dict[str, int] = {}
-        self._cache: dict[Any, Series] = {}
+        self._cache: dict[str, Series] = {}
+        self._recent: dict[tuple[str, ...], Series] = {}
 
     def add(self, step: int, metrics: Mapping[str, Any]) -> None:
         """Take the metrics of a step; what is no number is passed over, what is not finite is remembered."""
         self.step = max(self.step, step)
-        self._cache.clear()
+        self._forget()
         for name, value in metrics.items():
             if name in ("step", "epoch") or isinstance(value, bool):
                 continue
@@ -205,14 +227,17 @@ class Course:
         if not len(series):
             return series
         planned = max(self.facts.total_steps, self.step)
-        inside = int((series.steps > self.step - WINDOW_SHARE * planned).sum())
+        inside = int(np.count_nonzero(series.steps > self.step - WINDOW_SHARE * planned))
         kept = max(LEAST_WINDOW, inside)
         return Series(series.steps[-kept:], series.values[-kept:])
 
     def recent(self, *names: str) -> Series | None:
         """The window of a metric; None while it has too few points, or none within that stretch of the run."""
-        series = self.series(*names)
-        return self.window(series) if len(series) >= LEAST_WINDOW else None
+        found = self._recent.get(names)
+        if found is None:
+            series = self.series(*names)
+            found = self._recent[names] = self.window(series) if len(series) >= LEAST_WINDOW else _NOTHING
+        return found if len(found) else None
 
     def start(self, *names: str) -> Series | None:
         """As many points as the window has, from the start of the run; None where both would overlap."""
@@ -278,7 +303,12 @@ class Course:
         self.step = int(values["step"])
         self.points = {name: (list(pair[0]), list(pair[1])) for name, pair in values["points"].items()}
         self.not_finite = dict(values["not_finite"])
+        self._forget()
+
+    def _forget(self) -> None:
+        """Drop what was derived from the points: they change."""
         self._cache.clear()
+        self._recent.clear()
 
 
 def as_number(value: Any) -> float | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from trainer.diagnoses.course import Course
-from trainer.thresholds import Thresholds
+from trainer.watching.thresholds import Thresholds
 
 Severity = Literal["info", "warning", "critical"]
 SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from trainer.diagnoses.course import Course
 from trainer.diagnoses.diagnosis import Diagnosis
-from trainer.thresholds import Thresholds
+from trainer.watching.thresholds import Thresholds
 
 
 def entropy_ratio(course: Course) -> float | None:

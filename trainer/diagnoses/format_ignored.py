@@ -9,14 +9,14 @@ from collections.abc import Iterator
 
 from trainer.diagnoses.course import Course
 from trainer.diagnoses.diagnosis import Diagnosis
-from trainer.thresholds import Thresholds
+from trainer.watching.thresholds import Thresholds
 
 LEAST_STEPS, RARELY = 20, 0.05
 
 
 def format_ignored(course: Course, thresholds: Thresholds) -> Iterator[Diagnosis]:
-    """A trained reward of kind format below 5 % of its range, without a rise."""
-    for name in course.facts.trained:
+    """A reward of kind format that is paid for, below 5 % of its range, without a rise."""
+    for name in course.facts.paid:
         if course.facts.kinds.get(name) != "format":
             continue
         series, recent = course.series(f"rewards/{name}/mean"), course.recent(f"rewards/{name}/mean")

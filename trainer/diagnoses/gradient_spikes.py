@@ -13,7 +13,7 @@ import numpy as np
 from trainer.diagnoses.course import Course
 from trainer.diagnoses.diagnosis import Diagnosis
 from trainer.diagnoses.no_op_steps import TINY
-from trainer.thresholds import Thresholds
+from trainer.watching.thresholds import Thresholds
 
 LEAST_POINTS, SIGMAS, TIMES, LEAST_SPIKES = 20, 8.0, 3.0, 3
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from trainer.diagnoses.course import Course, Series
 from trainer.diagnoses.diagnosis import Diagnosis, Severity
-from trainer.thresholds import Thresholds
+from trainer.watching.thresholds import Thresholds
 
 KL = ("kl", "policy/kl")
 NOTEWORTHY = 0.1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 
 from trainer.diagnoses import RULES
-from trainer.thresholds import Thresholds
+from trainer.watching.thresholds import Thresholds
 
 HEAD = """# Diagnoses of a run
 

@@ -12,7 +12,7 @@ from trainer.diagnoses.course import Course
 from trainer.diagnoses.diagnosis import Diagnosis
 from trainer.diagnoses.entropy import entropy_ratio
 from trainer.diagnoses.no_signal import ZERO_SPREAD
-from trainer.thresholds import Thresholds
+from trainer.watching.thresholds import Thresholds
 
 
 def mode_collapse(course: Course, thresholds: Thresholds) -> Iterator[Diagnosis]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from trainer.diagnoses.course import Course
 from trainer.diagnoses.diagnosis import Diagnosis
-from trainer.thresholds import Thresholds
+from trainer.watching.thresholds import Thresholds
 
 TINY = 0.01
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from trainer.diagnoses.course import AT_FLOOR, Course
 from trainer.diagnoses.diagnosis import Diagnosis
-from trainer.thresholds import Thresholds
+from trainer.watching.thresholds import Thresholds
 
 ZERO_SPREAD = ("groups/zero_spread", "frac_reward_zero_std")
 """Our own count first; TRL's where a run was not started by the workbench."""

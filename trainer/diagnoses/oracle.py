@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from trainer.diagnoses.component_divergence import LEAST_POINTS, LEAST_STEPS, MINOR, SHARE
 from trainer.diagnoses.course import Course
 from trainer.diagnoses.diagnosis import Diagnosis
-from trainer.thresholds import Thresholds
+from trainer.watching.thresholds import Thresholds
 
 
 def oracle(course: Course, thresholds: Thresholds) -> Iterator[Diagnosis]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from trainer.diagnoses.course import Course
 from trainer.diagnoses.diagnosis import Diagnosis
 from trainer.diagnoses.no_signal import ZERO_SPREAD
-from trainer.thresholds import Thresholds
+from trainer.watching.thresholds import Thresholds
 
 LEAST_POINTS = 8
 SMALL = 0.2

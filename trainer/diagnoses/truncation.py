@@ -10,20 +10,22 @@ from collections.abc import Iterator
 
 from trainer.diagnoses.course import Course
 from trainer.diagnoses.diagnosis import Diagnosis
-from trainer.thresholds import Thresholds
+from trainer.watching.thresholds import Thresholds
 
-AT_ONCE = 0.9
+CUT_OFF = "completions/clipped_ratio"
+NEARLY_ALL = 0.9
+"""A share that is told at the first step, and the least that a run may be halted for."""
 
 
 def truncation(course: Course, thresholds: Thresholds) -> Iterator[Diagnosis]:
     """The share cut off over the window; at the first point where it is 90 % or more."""
-    series = course.series("completions/clipped_ratio")
+    series = course.series(CUT_OFF)
     if not len(series):
         return
-    recent = course.recent("completions/clipped_ratio")
+    recent = course.recent(CUT_OFF)
     first = recent is None
     share = series.mean() if recent is None else recent.mean()
-    if (first and series.values[0] < AT_ONCE) or share < thresholds.truncated_warn:
+    if (first and series.values[0] < NEARLY_ALL) or share < thresholds.truncated_warn:
         return
     limit = course.facts.max_completion_length
     yield Diagnosis(

@@ -1,0 +1,1 @@
+"""A trained model beside its base on prompts neither was trained on."""

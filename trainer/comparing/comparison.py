@@ -1,0 +1,443 @@
+"""The trained model beside its base on prompts neither was trained on.
+
+Both answer the same prompts, several times each, from the same random numbers; the run's reward set scores
+all of it, the rewards of weight 0 included, which watched and did not pull. Completions of a prompt are
+averaged, and what is compared are the pairs. A prompt that the run trained on is left out and counted, never
+compared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rewards.contract import Batch
+from rewards.errors import UsageError
+from rewards.manifest import DataSettings, read_manifest
+from rewards.running import Crew
+from rewards.targets import parse_target
+from trainer.bare import attached_facts, is_bare
+from trainer.comparing.statistics import Z_ALPHA, Z_POWER, Paired, paired, prompts_needed
+from trainer.data.held_out import Prompts, Row, prompts_for
+from trainer.environment import find_device
+from trainer.job import describe
+from trainer.merging.merge import base_of, find_trained
+from trainer.models.generation import Completion, Prompt, Sampling, complete
+from trainer.models.loading import load_model, load_tokenizer
+from trainer.models.naming import resolve_model
+from trainer.reports.card import write_card
+from trainer.rewarding.completions import ScoredBatch
+from trainer.rewarding.wrapped import Scoring, bind
+from trainer.rundir import RunDir, find_run, write_json
+from trainer.runfiles import FACTS, read_facts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+COMPARISON = "comparison.json"
+WORST = 5
+TOTAL = "total"
+
+MOST_COMPLETIONS, MOST_SAMPLES = 256, 8
+"""Completions of each model in all, and for one prompt.
+
+Enough to see a difference, few enough to wait for.
+"""
+
+Answers = list[list[Completion]]
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One reward (or the total) over all prompts: the base's mean, the trained model's, and their paired
+    difference.
+
+    `unscored` counts the completions, of both models, that the reward gave no score for.
+    """
+
+    name: str
+    kind: str | None
+    weight: float | None
+    base: float
+    trained: float
+    paired: Paired
+    unscored: int
+
+
+@dataclass(frozen=True)
+class Regression:
+    """A prompt on which the trained model's total is lower, on the mean of its completions.
+
+    What shows the loss: the best-paid completion of the base beside the worst-paid of the trained model.
+    """
+
+    prompt: Any
+    base: str
+    trained: str
+    base_total: float
+    trained_total: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Everything about one comparison; `lines` has the total first, then each reward."""
+
+    base: str
+    trained: str
+    prompts: int
+    completions: int
+    source: str
+    trained_prompts: int
+    overlapping: int
+    sampling: Sampling
+    lines: list[Line]
+    worst: list[Regression]
+    notes: tuple[str, ...] = ()
+    errors: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def total(self) -> Line:
+        """The line of the weighted total."""
+        return self.lines[0]
+
+
+def compare_answers(
+    answers: tuple[Answers, Answers],
+    prompts: Prompts,
+    crew: Crew,
+    *,
+    sampling: Sampling = Sampling(),
+    labels: tuple[str, str] = ("base", "trained"),
+    notes: Sequence[str] = (),
+) -> Comparison:
+    """Score what the base and the trained model answered to each prompt, equally often, and compare prompt by
+    prompt.
+    """
+    samples = len(answers[0][0])
+    scored = [score(crew, prompts.rows, one) for one in answers]
+    entries = [crew.description.reward(name).entry for name in crew.names]
+    lines = [_line(TOTAL, None, None, scored[0].totals, scored[1].totals, samples)]
+    for column, entry in enumerate(entries):
+        before, after = (batch.scores[:, column] for batch in scored)
+        lines.append(_line(entry.name, entry.kind, entry.weight, before, after, samples))
+    return Comparison(
+        *labels,
+        prompts=len(prompts.rows),
+        completions=samples,
+        source=prompts.source,
+        trained_prompts=prompts.trained,
+        overlapping=prompts.overlapping,
+        sampling=sampling,
+        lines=lines,
+        worst=regressions([row["prompt"] for row in prompts.rows], answers, scored, samples),
+        notes=tuple(notes),
+        errors=_first_errors(scored),
+    )
+
+
+def score(crew: Crew, rows: Sequence[Row], answers: Sequence[Sequence[Completion]]) -> ScoredBatch:
+    """Score the answers to each row in one call per reward, as in training.
+
+    Rows of a prompt follow one another.
+    """
+    flat = [(number, row, one) for number, row in enumerate(rows) for one in answers[number]]
+    columns = [name for name in dict.fromkeys(key for row in rows for key in row) if name != "prompt"]
+    batch = Batch(
+        prompts=[row["prompt"] for _, row, _ in flat],
+        completions=[one.as_reply(row["prompt"]) for _, row, one in flat],
+        completion_ids=[one.ids for _, _, one in flat],
+        columns={name: [row.get(name) for _, row, _ in flat] for name in columns},
+        groups=[str(number) for number, _, _ in flat],
+    )
+    scoring = Scoring(
+        bind(crew.description, crew.names),
+        crew.call_all,
+        group=len(answers[0]) if answers else 1,
+        record=lambda scored: None,
+    )
+    return scoring.score(batch, step=0, split="eval")
+
+
+def _line(
+    name: str,
+    kind: str | None,
+    weight: float | None,
+    before: NDArray[Any],
+    after: NDArray[Any],
+    samples: int,
+) -> Line:
+    import numpy as np
+
+    pairs = [per_prompt(values, samples) for values in (before, after)]
+    both = ~np.isnan(pairs[0]) & ~np.isnan(pairs[1])
+    means = [float(values[both].mean()) if both.any() else math.nan for values in pairs]
+    unscored = int(np.isnan(before).sum() + np.isnan(after).sum())
+    return Line(name, kind, weight, means[0], means[1], paired((pairs[1] - pairs[0]).tolist()), unscored)
+
+
+def per_prompt(values: NDArray[Any], samples: int) -> NDArray[Any]:
+    """The mean of each prompt's scores; missing scores are passed over, a prompt without any is NaN."""
+    import numpy as np
+
+    table = values.reshape(-1, samples)
+    counts = (~np.isnan(table)).sum(axis=1)
+    sums = np.nansum(table, axis=1)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def regressions(
+    prompts: Sequence[Prompt],
+    answers: Sequence[list[list[Completion]]],
+    scored: Sequence[ScoredBatch],
+    samples: int,
+) -> list[Regression]:
+    """The prompts that lost most of the total, worst first, at most five."""
+    import numpy as np
+
+    before, after = (per_prompt(batch.totals, samples) for batch in scored)
+    loss = np.nan_to_num(before - after)
+    order = [int(row) for row in np.argsort(-loss, kind="stable") if loss[row] > 0][:WORST]
+    return [
+        Regression(
+            prompt=prompts[row],
+            base=_lowest(answers[0][row], -scored[0].totals, row, samples),
+            trained=_lowest(answers[1][row], scored[1].totals, row, samples),
+            base_total=float(before[row]),
+            trained_total=float(after[row]),
+        )
+        for row in order
+    ]
+
+
+def _lowest(answers: Sequence[Completion], totals: NDArray[Any], row: int, samples: int) -> str:
+    import numpy as np
+
+    mine = np.nan_to_num(totals[row * samples : (row + 1) * samples], nan=np.inf)
+    return answers[int(np.argmin(mine))].text
+
+
+def _first_errors(scored: Sequence[ScoredBatch]) -> dict[str, str]:
+    """The first error of each reward that failed on some row."""
+    errors: dict[str, str] = {}
+    for batch in scored:
+        for by_reward in batch.errors.values():
+            for name, sentence in by_reward.items():
+                errors.setdefault(name, sentence)
+    return errors
+
+
+@dataclass(frozen=True)
+class _Side:
+    """What is needed to compare what a folder holds with its base."""
+
+    run: RunDir
+    base: Path
+    label: str
+    target: str
+    names: tuple[str, ...]
+    fingerprint: str | None
+    length: int
+    data: DataSettings
+
+
+def compare_run(
+    where: str | Path,
+    *,
+    prompts: Path | None = None,
+    target: str | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare a merged model with its base and write comparison.json into the folder.
+
+    Args:
+        where: the run folder, its name under runs/, or an output folder of TRL's.
+        prompts: a file of prompts with the columns the rewards read; default: the run's held-out prompts.
+        target: the reward set that scores; needed for a folder of TRL's that no set was attached to.
+        seed: of the sampling.
+        progress: called with what is being done, completions done, and completions in all.
+
+    Raises:
+        UsageError: not merged yet, no held-out prompt, or a column is missing.
+    """
+    path = Path(where).expanduser()
+    side = _of_output(path.resolve(), target) if is_output(path) else _of_run(find_run(where), target)
+    trained = trained_folder(side.run)
+    chosen = prompts_for(side.run, prompts, limit=MOST_COMPLETIONS, data=side.data)
+    description, _ = describe(side.target)
+    columns = dict.fromkeys(key for row in chosen.rows for key in row if key != "prompt")
+    names = side.names or tuple(description.names)
+    description.only(list(names)).require_columns(columns)
+    samples = max(1, min(MOST_SAMPLES, MOST_COMPLETIONS // len(chosen.rows)))
+    sampling = Sampling(max_new_tokens=side.length, seed=seed)
+    answers = tuple(
+        answer(folder, trained, chosen, samples, sampling, _told(progress, label))
+        for folder, label in zip((side.base, trained), ("base", "trained"), strict=True)
+    )
+    changed = side.fingerprint is not None and description.fingerprint != side.fingerprint
+    with Crew(side.target, names) as crew:
+        comparison = compare_answers(
+            (answers[0], answers[1]),
+            chosen,
+            crew,
+            sampling=sampling,
+            labels=(side.label, str(trained)),
+            notes=_notes(changed, chosen),
+        )
+    write_comparison(side.run, comparison)
+    if (side.run.path / FACTS).is_file():
+        write_card(side.run)
+    return comparison
+
+
+def _of_run(run: RunDir, target: str | None) -> _Side:
+    facts = read_facts(run)
+    used = {name for stage in run.stages() for name in stage.rewards}
+    manifest = read_manifest(run.manifest_path)
+    order = [entry.name for entry in manifest.reward]
+    return _Side(
+        run=run,
+        base=resolve_model(base_of(run)).path,
+        label=facts.model,
+        target=target or facts.target,
+        names=()
+        if target
+        else tuple(sorted(used, key=lambda name: order.index(name) if name in order else 0)),
+        fingerprint=None if target else facts.fingerprint,
+        length=trained_length(run) or 256,
+        data=manifest.data,
+    )
+
+
+def rewards_of(run: RunDir) -> tuple[str, tuple[str, ...]]:
+    """The target that scores a run's answers and the names of its rewards, in the set's order.
+
+    Raises:
+        UsageError: run.json or the manifest cannot be read.
+    """
+    side = _of_run(run, None)
+    return side.target, side.names
+
+
+def is_output(path: Path) -> bool:
+    """Whether a folder is no run folder but an output folder of TRL's, merged or not."""
+    return (
+        path.is_dir()
+        and not (path / "stages.json").is_file()
+        and (is_bare(path) or (path / "merged").is_dir())
+    )
+
+
+def _of_output(path: Path, target: str | None) -> _Side:
+    facts = attached_facts(path)
+    chosen = target or facts.get("target")
+    if not chosen:
+        raise UsageError(
+            f"{path} does not say which rewards it was trained by; give the set that is to score: --target TARGET"
+        )
+    trained = find_trained(path)
+    manifest_path = parse_target(chosen).path
+    known = manifest_path.name.endswith(".toml") and manifest_path.is_file()
+    return _Side(
+        run=RunDir(path),
+        base=trained.base,
+        label=trained.base.name,
+        target=chosen,
+        names=() if target else tuple(facts.get("rewards") or ()),
+        fingerprint=None if target else facts.get("fingerprint"),
+        length=int(facts.get("max_completion_length") or 256),
+        data=read_manifest(manifest_path).data if known else DataSettings(),
+    )
+
+
+def write_comparison(run: RunDir, comparison: Comparison) -> None:
+    """Write comparison.json into the run folder."""
+    path = run.path / COMPARISON
+    try:
+        write_json(path, to_json(comparison))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def trained_folder(run: RunDir) -> Path:
+    """The folder of the run's trained model as a whole: `merged/`, or `model/` after full fine-tuning.
+
+    Raises:
+        UsageError: there is none yet.
+    """
+    merged = run.path / "merged"
+    for folder in (merged, run.full_model):
+        if (folder / "config.json").is_file():
+            return folder
+    raise UsageError(f"{run.path} is not merged yet; do that first: reward-workbench merge {run.path}")
+
+
+def answer(
+    folder: Path,
+    tokenizer_folder: Path,
+    prompts: Prompts,
+    samples: int,
+    sampling: Sampling,
+    progress: Callable[[int, int], None] | None,
+) -> Answers:
+    """What the model in `folder` answers to every prompt.
+
+    Both models read prompts through the trained one's tokenizer.
+    """
+    model = load_model(folder, dtype="auto").to(find_device())
+    tokenizer = load_tokenizer(tokenizer_folder)
+    questions = [row["prompt"] for row in prompts.rows]
+    return complete(model, tokenizer, questions, samples=samples, sampling=sampling, progress=progress)
+
+
+def _told(progress: Progress | None, label: str) -> Callable[[int, int], None] | None:
+    return None if progress is None else lambda done, total: progress(label, done, total)
+
+
+def trained_length(run: RunDir) -> int | None:
+    """The longest completion of the training, which is what the rewards know; None where the run does not say.
+
+    Where stages differ it is that of the last one with steps: the model as it is now came from there.
+    """
+    train = run.manifest().get("train", {})
+    made = [stage.step > 0 for stage in run.stages()]
+    stages = [table for table, any_steps in zip(train.get("stage", []), made, strict=False) if any_steps]
+    length = {**train, **(stages[-1] if stages else {})}.get("max_completion_length")
+    return int(length) if length else None
+
+
+def _notes(changed: bool, prompts: Prompts) -> list[str]:
+    notes = []
+    if changed:
+        notes.append("the reward set has changed since the run; it is scored by the set as it is now")
+    if prompts.spared:
+        notes.append(f"{prompts.spared} more held-out prompts were left aside to keep this short")
+    return notes
+
+
+def to_json(comparison: Comparison) -> dict[str, Any]:
+    """The comparison as it stands in comparison.json."""
+    values = asdict(comparison)
+    for line, one in zip(values["lines"], comparison.lines, strict=True):
+        line["verdict"] = one.paired.verdict
+    values["sentence"] = sentence(comparison)
+    return values
+
+
+def sentence(comparison: Comparison) -> str:
+    """The outcome in one sentence: the total's difference, its interval, and what could have been seen."""
+    line, result = comparison.total, comparison.total.paired
+    text = f"total {line.base:.3f} -> {line.trained:.3f} on {result.pairs} held-out prompts: {result.verdict}"
+    if result.low is not None and result.high is not None:
+        text += f" (difference {result.mean:+.3f}, 95 % interval {result.low:+.3f} to {result.high:+.3f})"
+    if result.verdict == "no clear difference" and result.detectable is not None:
+        text += f"; a difference below {result.detectable:.3f} would not have shown on so few prompts"
+        if result.mean:
+            scatter = (result.detectable / (Z_ALPHA + Z_POWER)) ** 2 * result.pairs
+            needed = prompts_needed(abs(result.mean), scatter + result.mean**2)
+            text += f", one like this takes about {needed}"
+    return text

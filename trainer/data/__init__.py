@@ -1,0 +1,1 @@
+"""The prompts of a training, and those kept out of it."""

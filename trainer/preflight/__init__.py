@@ -1,0 +1,1 @@
+"""What a training would meet, looked at before it is paid for."""

@@ -1,0 +1,1 @@
+"""What follows a run step by step, and what it says."""
