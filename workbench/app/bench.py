@@ -7,13 +7,12 @@ import re
 import shutil
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from rewards.errors import UsageError
-from workbench.app.desk import Desk
+from workbench.app.desk import Desk, Resting
 from workbench.app.drafts import Drafts, state_folder
 from workbench.app.engine import Engine
 from workbench.app.project_files import ProjectFiles, open_project
@@ -21,6 +20,7 @@ from workbench.app.shelf import Shelf
 from workbench.app.tour import is_tour, tour_shelf
 
 MAX_DESKS = 12
+MAX_RESTING = 200
 SCRATCH = "reward-workbench-app-"
 KEY = re.compile(r"[a-z0-9]{8,40}")
 
@@ -28,7 +28,8 @@ KEY = re.compile(r"[a-z0-9]{8,40}")
 class Bench:
     """One server's project; `desk(key)` is the desk of the tab that calls itself `key`.
 
-    A desk that nobody has looked at for longest makes room when there are too many. Its text is in a draft.
+    Where there are too many, the desk that nobody has looked at for longest rests: its processes and scores make room,
+    its texts are drafts, and what else it was is kept. It is there again as soon as somebody asks for it.
     """
 
     def __init__(
@@ -45,8 +46,9 @@ class Bench:
         remove_left_scratch(Path(tempfile.gettempdir()))
         self._scratch = Path(tempfile.mkdtemp(prefix=f"{SCRATCH}{os.getpid()}-")).resolve()
         self._desks: dict[str, Desk] = {}
+        self._resting: dict[str, Resting] = {}
         self._lock = threading.Lock()
-        self.shelf = Shelf(project, Drafts(drafts or state_folder()), self._scratch)
+        self.shelf = Shelf(project, Drafts(drafts or state_folder()), self._scratch, self.is_there)
 
     @classmethod
     def open(
@@ -61,8 +63,17 @@ class Bench:
         """Open a target; nothing of it is run before a desk is asked for. `form`: read samples as chat or text."""
         return cls(replace(open_project(target, samples), read_as=form), engine, read_only=read_only)
 
-    def desk(self, key: str) -> Desk:
-        """The desk called `key`, made on first use.
+    def is_there(self, key: str) -> bool:
+        """Whether there is a desk of this name, at work or at rest."""
+        with self._lock:
+            return key in self._desks or key in self._resting
+
+    def rests(self, key: str) -> bool:
+        """Whether this desk made room for others and nobody has gone on with it since; waits for nobody."""
+        return key in self._resting
+
+    def desk(self, key: str, *, seen: bool = True) -> Desk:
+        """The desk called `key`, made on first use; `seen`: somebody looks at it now.
 
         Raises:
             UsageError: `key` is no desk's name.
@@ -73,30 +84,38 @@ class Bench:
             found = self._desks.get(key)
             if found is None:
                 spare = self._crowded()
-                toured = (
-                    is_tour(key) and not self.read_only
-                )  # visitors have nothing to repair, and no copy is made
-                shelf = tour_shelf(key, self._scratch) if toured else self.shelf
-                found = self._desks[key] = Desk(key, shelf, self._engine(), self._engine())
+                if spare is not None:  # noted first: whoever asks for it from now on finds what it was
+                    self._resting[spare.key] = spare.to_rest()
+                    del self._desks[spare.key]
+                    if len(self._resting) > MAX_RESTING:  # what rested longest is forgotten
+                        del self._resting[next(iter(self._resting))]
+                rest = self._resting.pop(key, None)
+                shelf = rest.shelf if rest else self._shelf_of(key)
+                found = self._desks[key] = Desk(key, shelf, self._engine(), self._engine(), rest)
             else:
                 spare = None
-            found.touched = time.monotonic()
         if spare is not None:
             spare.close()
+        if seen:
+            found.look()
         return found
+
+    def _shelf_of(self, key: str) -> Shelf:
+        toured = is_tour(key) and not self.read_only  # visitors have nothing to repair, and no copy is made
+        return tour_shelf(key, self._scratch) if toured else self.shelf
 
     def forget(self, key: str) -> None:
         """Close a desk, if there is one of this name; asked for again it is made anew."""
         with self._lock:
             desk = self._desks.pop(key, None)
+            self._resting.pop(key, None)
         if desk is not None:
             desk.close()
 
     def _crowded(self) -> Desk | None:
         if len(self._desks) < MAX_DESKS:
             return None
-        oldest = min(self._desks.values(), key=lambda desk: (desk.is_busy, desk.touched))
-        return self._desks.pop(oldest.key)
+        return min(self._desks.values(), key=lambda desk: (desk.is_busy, desk.touched))
 
     def close(self) -> None:
         """End every desk with its processes and remove the scratch folder."""

@@ -13,7 +13,7 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -46,8 +46,9 @@ def check(task: Mapping[str, Any], say: Say) -> tuple[Any, Any, str]:
     """The report, the samples, and the digest of what was checked; `found` says each finding as it is made."""
     from rewards.sources import source_digest
     from rewards.targets import parse_target
-    from workbench.checks.runner import manifest_of, run_checks
+    from workbench.checks.runner import run_checks
     from workbench.labels import with_labels
+    from workbench.opening import manifest_of
     from workbench.samples import read_samples
     from workbench.samples.form import read_as
     from workbench.tokenizing import tokenizer_for
@@ -144,17 +145,17 @@ def _seal(target: str, report: Any, samples: Any, source: str) -> str:
 
 def _with_waivers(report: Any, target: str) -> Any:
     """The report with what was accepted since it was made; waivers are no part of what the seal covers."""
-    from workbench.checks.runner import manifest_of
+    from workbench.checks.runner import waive
+    from workbench.opening import manifest_of
 
     manifest = manifest_of(target)
     waivers = manifest.check.waive if manifest is not None else ()
 
-    def accepted(finding: Any) -> Any:
-        said = [w.reason for w in waivers if w.check == finding.check and w.reward in (None, finding.reward)]
-        return replace(finding, waived=said[0]) if said else finding
+    def accepted(findings: Iterable[Any]) -> tuple[Any, ...]:
+        return tuple(waive(finding, waivers) for finding in findings)
 
-    rewards = tuple(replace(each, findings=tuple(map(accepted, each.findings))) for each in report.rewards)
-    return replace(report, rewards=rewards, findings=tuple(map(accepted, report.findings)))
+    rewards = tuple(replace(each, findings=accepted(each.findings)) for each in report.rewards)
+    return replace(report, rewards=rewards, findings=accepted(report.findings))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +25,21 @@ if TYPE_CHECKING:
 MODULE = "workbench.app.check_child"
 
 
-class Checking:
-    """See the module's docstring; `number` counts the runs."""
+@dataclass(frozen=True)
+class Checked:
+    """A finished run as it outlives its process: what was checked, and what was found."""
 
-    def __init__(self, changed: Callable[[], None]) -> None:
+    number: int
+    select: tuple[str, ...]
+    sources: Mapping[str, str]
+    saved: bool
+    result: dict[str, Any]
+
+
+class Checking:
+    """See the module's docstring; `number` counts the runs. `before`: a run of an earlier desk of this tab."""
+
+    def __init__(self, changed: Callable[[], None], before: Checked | None = None) -> None:
         self._changed = changed
         self._child: Child | None = None
         self.number = 0
@@ -35,6 +47,16 @@ class Checking:
         self.sources: Mapping[str, str] = {}
         self.saved = False
         self._recalled: dict[str, Any] | None = None
+        self._clear: Callable[[], None] = lambda: None
+        self._accepted: list[tuple[str, str | None, str]] = []  # check, reward, reason; since the run began
+        if before is not None:
+            self.number, self.select, self.sources = before.number, before.select, before.sources
+            self.saved, self._recalled = before.saved, before.result
+
+    def kept(self) -> Checked | None:
+        """The finished run, None where there is none."""
+        result = self.result
+        return None if result is None else Checked(self.number, self.select, self.sources, self.saved, result)
 
     def recall(self, desk: Desk) -> dict[str, Any] | None:
         """What the last run of all checks on these very files found, kept from before; None where there is none.
@@ -58,6 +80,7 @@ class Checking:
         shelf = desk.shelf
         saved = all(sheet.disk == sources[file] for file, sheet in desk.sheets.items())
         target = shelf.project.in_mirror(shelf.project.root) if saved else desk.mirrored("check")
+        self._clear = (lambda: None) if saved else (lambda: desk.drop_mirror("check"))
         task = {
             "target": target,
             "paths": [str(path) for path in desk.source.paths],
@@ -72,8 +95,8 @@ class Checking:
         self.select, self.sources, self.saved = tuple(select), sources, saved
         if saved and not select and not desk.source.guests and not (quick and _kept_in_full(desk)):
             task |= {"keep": str(_kept(desk)), "of": _checked(desk)}
-        self._recalled = None
-        self._child = Child(MODULE, task, self._changed, gather="found")
+        self._recalled, self._accepted = None, []
+        self._child = Child(MODULE, task, self._heard, gather="found")
         self._changed()
 
     def stop(self) -> None:
@@ -82,10 +105,11 @@ class Checking:
             self._child.stop()
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, and remove the draft that was laid out for it."""
         child, self._child = self._child, None
         if child is not None:
             child.close()
+        self._clear()
 
     # ---------------------------------------------------------------- what came of it
 
@@ -132,16 +156,46 @@ class Checking:
             raise UsageError("that finding is not there any more; run the checks again")
         return findings[number]
 
-    def waived(self, check: str, reward: str | None, reason: str) -> None:
-        """Mark the findings that a waiver accepts, so that they need not be looked for again."""
+    def spoken_for(self, check: str, reward: str | None) -> list[str]:
+        """The codes of the checks that findings of this check speak for, its own first."""
+        mine = [one for one in self.findings if one["check"] == check and reward in (None, one["reward"])]
+        return list(dict.fromkeys([check, *(code for one in mine for code in _codes(one))]))
+
+    def waived(self, checks: Sequence[str], reward: str | None, reason: str) -> None:
+        """Mark the findings that waivers accept, also those that a run under way has yet to make."""
+        self._accepted += [(check, reward, reason) for check in checks]
+        self._heard()
+
+    def _heard(self) -> None:
+        """Mark what was accepted among the findings there are by now, and tell."""
+        if self._accepted:
+            self._mark()
+        self._changed()
+
+    def _mark(self) -> None:
         result = self.result
-        for finding in self.findings:
-            if finding["check"] == check and reward in (None, finding["reward"]):
-                finding["waived"] = reason
+        for check, reward, reason in self._accepted:
+            for finding in self.findings:
+                mine = finding["check"] == check and reward in (None, finding["reward"])
+                if mine and _codes(finding) <= self._waived_for(finding["reward"]):
+                    finding["waived"] = reason
         if result is not None:
             standing = any(_stands(finding, result["fail_on"]) for finding in result["findings"])
             result["verdict"] = "fail" if standing else "pass"
-        self._changed()
+
+    def _waived_for(self, name: str | None) -> set[str]:
+        return {check for check, reward, _ in self._accepted if reward in (None, name)}
+
+    def finding_of(self, check: str, reward: str | None) -> dict[str, Any]:
+        """The first finding of this check and reward: what it is called by while places still move.
+
+        Raises:
+            UsageError: there is none.
+        """
+        for finding in self.findings:
+            if finding["check"] == check and finding["reward"] == reward:
+                return finding
+        raise UsageError("that finding is not there any more; run the checks again")
 
     def seal(self) -> None:
         """Ask for the seal of what was checked; the answer comes as a message.
@@ -218,6 +272,11 @@ def _checked(desk: Desk) -> dict[str, Any]:
         "other": {str(path): list(stamp) for path, stamp in sorted(stamps.items()) if path not in code},
         "columns": dict(desk.source.columns),
     }
+
+
+def _codes(finding: Mapping[str, Any]) -> set[str]:
+    """The codes of the checks that a finding speaks for."""
+    return {finding["check"], *(other["check"] for other in finding.get("also", ()))}
 
 
 def _stands(finding: Mapping[str, Any], fail_on: str) -> bool:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from rewards.errors import RewardWorkbenchError, UsageError
 from rewards.targets import parse_target
-from workbench.app.engine import Engine
+from workbench.app.engine import Engine, Step
 from workbench.app.leash import Stopped
 from workbench.difference import Difference, compare
 from workbench.samples import Samples
@@ -108,8 +108,8 @@ class Comparing:
         found = compare(tables[0], tables[1], old=sides[0].label, new=sides[1].label, code=changes)
         return Compared(number, found, samples, (sides[0].target, sides[1].target))
 
-    def _tell(self, side: str, _done: int, reward: str) -> None:
-        self.progress = side, reward
+    def _tell(self, side: str, step: Step) -> None:
+        self.progress = side, step.name
         self._changed()
 
     def stop(self) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import secrets
 import shutil
 import threading
 import time
@@ -24,25 +25,25 @@ from numpy.typing import NDArray
 
 from rewards.errors import RewardWorkbenchError, UsageError
 from rewards.manifest import read_manifest, update_reward
-from workbench.app.checking import Checking
+from workbench.app.checking import Checked, Checking
 from workbench.app.comparing import Comparing, keep_version
-from workbench.app.drafts import digest
-from workbench.app.engine import Engine
+from workbench.app.engine import Engine, Step
 from workbench.app.generating import Generating
 from workbench.app.leash import Stopped
-from workbench.app.project_files import mirror, read_source, save_source
+from workbench.app.project_files import mirror, read_source
 from workbench.app.shelf import Shelf, Source
-from workbench.app.shown import Shown, base_after, dressed
+from workbench.app.shown import NothingScored, Shown, base_after, dressed
+from workbench.app.texts import Texts
 from workbench.app.view.board import Board
-from workbench.app.view.problems import board_problems, load_problem, sample_problems
+from workbench.app.view.problems import board_problems, load_problem, sample_problems, stopped_problem
 from workbench.app.view.rows import View, order
-from workbench.app.watched import Watched
 from workbench.app.weighing import Weighing
+from workbench.labels import row_digest
 from workbench.opening import planned_group_size
 from workbench.waiving import add_waiver
 
-PATIENCE_S = 0.4
-"""Seconds an explanation may keep the next one waiting before it is ended."""
+WATCHED_S = 25.0
+"""Seconds after which a desk that nobody asks for is not looked at; a tab on screen asks at least every 20."""
 
 MAX_GUESTS = 40
 """Rows of no file that are shown at a time; of more, the oldest go."""
@@ -50,71 +51,58 @@ MAX_GUESTS = 40
 log = logging.getLogger(__name__)
 
 
-@dataclass
-class Sheet:
-    """One file on the desk: the text being edited and what is known of the file itself."""
+@dataclass(frozen=True)
+class Resting:
+    """What is kept of a desk that made room for others, beside its drafts; scores are made anew from it."""
 
-    text: str
-    disk: str  # digest of the file's content as last seen
-    placed: int = 0  # counts texts that came from elsewhere than the editor, which the editor must take over
-    conflict: bool = False
-
-    @property
-    def dirty(self) -> bool:
-        """Whether there is something to save."""
-        return digest(self.text) != self.disk
+    shelf: Shelf
+    file: str
+    source: Source
+    weighing: Weighing
+    checked: Checked | None
 
 
-class Desk(Watched):
+class Desk(Texts):
     """See the module's docstring; every public method may be called from any thread.
 
     Whoever reads several attributes that belong together holds `lock` meanwhile. `engine` scores what is edited, the
     `other` what it is compared with.
     """
 
-    def __init__(self, key: str, shelf: Shelf, engine: Engine, other: Engine) -> None:
-        super().__init__()
-        self.key = key
-        self.shelf = shelf
+    def __init__(
+        self, key: str, shelf: Shelf, engine: Engine, other: Engine, rest: Resting | None = None
+    ) -> None:
+        super().__init__(key, shelf)
         self.engine = engine
-        self.file = shelf.project.files[0]
+        self._prefix = f"{key}-{secrets.token_hex(4)}"  # of its folders: a later desk of this name has others
         self.run = 0
-        self.status = "running"  # running | scored | broken | nothing
-        self.progress: tuple[int, str] | None = None
+        self.status = "running"  # running | scored | broken | stopped
+        self.progress: Step | None = None
+        self._began = time.monotonic()
+        self._halted = 0  # the run that was stopped by hand
         self.problem: dict[str, Any] | None = None
-        self.notice: str | None = None
         self.shown: Shown | None = None
         self._wake = threading.Condition(self.lock)
         self._wanted = 0
         self._behind = False  # the text moved on without a run
-        self._explaining = threading.Lock()
+        self._unseen = False  # it moved on in another tab while nobody looked
         self._order = lru_cache(maxsize=8)(self._make_order)
-        self.source: Source = shelf.source()
-        self.weighing = Weighing()
+        self.source: Source = rest.source if rest else shelf.source()
+        self.weighing = rest.weighing if rest else Weighing()
         self._base: Board | None = None
         self._edition = 0
-        self.sheets = {file: self._sheet(file) for file in shelf.project.files}
         self._seen = shelf.stamps(self.source)
-        self.checking = Checking(self.touch)
+        self.checking = Checking(self.touch, rest.checked if rest else None)
+        if rest is not None and rest.file in self.sheets:
+            self.file = rest.file
         self.comparing = Comparing(other, self.touch)
         self.generating = Generating(self.touch)
         self._thread = threading.Thread(target=self._work, name=f"desk-{key}", daemon=True)
         self._thread.start()
         self.start_run()
+        shelf.join(self)
 
     # ---------------------------------------------------------------- text
-
-    def _sheet(self, file: str) -> Sheet:
-        path = self.shelf.project.path(file)
-        try:
-            text = read_source(path)
-        except UsageError as error:
-            self.notice = str(error)
-            return Sheet("", digest(""))
-        draft = self.shelf.drafts.read(path)
-        if draft is None or digest(draft.text) == digest(text):
-            return Sheet(text, digest(text))
-        return Sheet(draft.text, digest(text), conflict=draft.base != digest(text))
 
     def open(self, file: str) -> None:
         """Put another file of the project under the editor."""
@@ -124,74 +112,54 @@ class Desk(Watched):
             self._changed()
 
     def edit(
-        self, file: str, text: str, *, run: bool = True, force: bool = False, base: str | None = None
+        self,
+        file: str,
+        text: str,
+        *,
+        run: bool = True,
+        force: bool = False,
+        base: str | None = None,
+        placed: int | None = None,
     ) -> int:
         """Take the editor's text, keep it as a draft, and score it; returns the number of the run.
 
         An unchanged text starts no run unless `force`. `base` is the digest of the file the text was written
-        on; where the file is another by now, the draft is marked as in conflict with it.
+        on, `placed` the `Sheet.placed` it was: where either is another by now, both texts are kept.
         """
         with self.lock:
-            sheet = self._known(file)
-            same = text == sheet.text
-            if not same:
-                sheet.text = text
-                sheet.conflict = sheet.dirty and (sheet.conflict or base not in (None, sheet.disk))
-                self._keep_draft(file, sheet)
-            if run and (not same or force or self._behind):
-                return self.start_run()
-            self._behind = self._behind or not same
-            self._changed()
-            return self.run
-
-    def save(self, file: str, text: str, *, force: bool = False) -> str | None:
-        """Write the text to the user's file; None when done, else the sentence that says why not.
-
-        With `force` a file that changed on disk meanwhile is overwritten.
-        """
-        with self.lock:
-            sheet = self._known(file)
-            path = self.shelf.project.path(file)
-            if text != sheet.text:
-                sheet.text = text
-                self.start_run()
-            kept = self._keep_draft(file, sheet)
-            self._look_at(file, sheet)
-            if sheet.conflict and not force:
+            moved, before = self._take_typed(file, text, base=base, placed=placed)
+            if run and (moved or force or self._behind):
+                number = self.start_run()
+            else:
+                self._behind = self._behind or moved
                 self._changed()
-                return f"{file} was changed by another program since you began; nothing was written"
-            try:
-                save_source(path, text)
-            except RewardWorkbenchError as error:
-                self._changed()
-                return f"{error}. " + (
-                    "Your text is kept as a draft." if kept else "Your text is only in this tab."
-                )
-            sheet.disk, sheet.conflict = digest(text), False
-            self.shelf.drafts.drop(path)
-            self._seen = self.shelf.stamps(self.source)
-            if self.shown is not None and self._is_saved(self.shown.sources):
-                self._base = self.shown.board.reweighted({})
-                self.shown = replace(self.shown, saved=True)
-                self._dress()
-            self._changed()
-            return None
+                number = self.run
+        if moved:
+            self._tell_others(file, text, before)
+        return number
 
-    def take_file(self, file: str) -> None:
-        """Drop the draft: the text becomes what is in the file."""
-        with self.lock:
-            sheet = self._known(file)
-            text = read_source(self.shelf.project.path(file))
-            sheet.text, sheet.disk, sheet.conflict = text, digest(text), False
-            sheet.placed += 1
-            self.shelf.drafts.drop(self.shelf.project.path(file))
+    def _took_over(self) -> None:
+        if time.monotonic() - self.touched < WATCHED_S:
             self.start_run()
+        else:
+            self._unseen = True
 
-    def keep_draft(self, file: str) -> None:
-        """Settle a conflict in favour of the draft; the file is overwritten when it is saved."""
+    def look(self) -> None:
+        """Somebody looks at this desk: what came from other tabs meanwhile is scored now."""
+        self.touched = time.monotonic()
         with self.lock:
-            self._known(file).conflict = False
-            self._changed()
+            if self._unseen:
+                self.start_run()
+
+    def _see_disk(self) -> None:
+        self._seen = self.shelf.stamps(self.source)
+
+    def _saved_now(self) -> None:
+        """The texts on the desk are the files now: what is shown may be of the saved files by that."""
+        if self.shown is not None and self._is_saved(self.shown.sources):
+            self._base = self.shown.board.reweighted({})
+            self.shown = replace(self.shown, saved=True)
+            self._dress()
 
     def look_at_disk(self) -> None:
         """Take over what other programs changed: files without a draft at once, samples and helpers by a new run."""
@@ -210,41 +178,6 @@ class Desk(Watched):
                 if self.shelf.project.path(file) in moved:
                     self._look_at(file, sheet)
             self.start_run()
-
-    def _look_at(self, file: str, sheet: Sheet) -> None:
-        try:
-            text = read_source(self.shelf.project.path(file))
-        except UsageError:
-            return  # gone or half written; saving will say so
-        if digest(text) == sheet.disk:
-            return
-        clean = not sheet.dirty
-        sheet.disk = digest(text)
-        if clean:
-            sheet.text = text
-            sheet.placed += 1
-        else:
-            sheet.conflict = sheet.dirty
-
-    def _known(self, file: str) -> Sheet:
-        self.shelf.project.path(file)
-        return self.sheets[file]
-
-    def _keep_draft(self, file: str, sheet: Sheet) -> bool:
-        path = self.shelf.project.path(file)
-        if not sheet.dirty:
-            self.shelf.drafts.drop(path)
-            return True
-        try:
-            self.shelf.drafts.write(path, sheet.text, sheet.disk)
-        except RewardWorkbenchError as error:
-            self.notice = f"Drafts are not kept: {error}. Keep this tab open until you have saved."
-            return False
-        self.notice = None
-        return True
-
-    def _is_saved(self, sources: Mapping[str, str]) -> bool:
-        return all(digest(text) == self.sheets[file].disk for file, text in sources.items())
 
     # ---------------------------------------------------------------- weights
 
@@ -282,7 +215,7 @@ class Desk(Watched):
             return sorted(new)
 
     def waive(self, check: str, reward: str | None, reason: str) -> None:
-        """Accept what a check found, with a reason, in the manifest.
+        """Accept what a check found, and what its finding speaks for, with a reason, in the manifest.
 
         Raises:
             UsageError: there is no manifest, or no reason.
@@ -293,10 +226,12 @@ class Desk(Watched):
             raise UsageError(
                 "there is no rewardset.toml to write the waiver in; make one, or repair the reward"
             )
-        add_waiver(target.path, check, reward, reason)
+        codes = self.checking.spoken_for(check, reward)
+        for code in codes:
+            add_waiver(target.path, code, reward, reason)
         with self.lock:
             self._seen = self.shelf.stamps(self.source)  # a waiver changes no score
-        self.checking.waived(check, reward, " ".join(reason.split()))
+        self.checking.waived(codes, reward, " ".join(reason.split()))
 
     # ---------------------------------------------------------------- rows
 
@@ -314,23 +249,42 @@ class Desk(Watched):
         guests = [kept for kept in self.source.guests if kept != guest]
         self.use(replace(self.source, guests=(*guests, guest)[-MAX_GUESTS:]))
 
-    def say(self, row: int, *, label: str | None, expected: Mapping[str, float | None] | None) -> None:
-        """Keep a label or expected scores of a row of the shown board.
+    def say(
+        self,
+        row: int,
+        *,
+        label: str | None,
+        expected: Mapping[str, float | None] | None,
+        of: str | None = None,
+    ) -> None:
+        """Keep a label or expected scores of a row of the shown board; `of` is its digest where somebody saw it.
 
         Raises:
-            UsageError: no such row, nothing said, or it cannot be written.
+            UsageError: no such row, another by now, nothing said, or it cannot be written.
         """
         with self.lock:
-            self.require_shown()
-            self.shelf.say(self.source, row, label=label, expected=expected)
+            shown = self.shown_with(row, of)
+            said = self.shelf.say(shown.rows, row, label=label, expected=expected)
+            self.shown = replace(shown, rows=said)
             self._take_labels()
 
-    def unsay(self, row: int) -> None:
-        """Drop what was said of a row."""
+    def unsay(self, row: int, *, of: str | None = None) -> None:
+        """Drop what was said of a row of the shown board; raises as `say` does."""
         with self.lock:
-            self.require_shown()
-            self.shelf.unsay(self.source, row)
+            self.shelf.unsay(self.shown_with(row, of).rows, row)
             self._take_labels()
+
+    def shown_with(self, row: int, of: str | None) -> Shown:
+        """The shown board, in which `row` still is the row with the digest `of`; None: whichever it is.
+
+        Raises:
+            UsageError: it is another, which came while the page had not heard of it.
+        """
+        shown = self.require_shown()
+        samples = shown.rows.samples
+        if of is not None and not (0 <= row < len(samples) and row_digest(samples, row) == of):
+            raise UsageError(f"row {row} is another completion by now, so nothing was written; look again")
+        return shown
 
     def keep_row(self, prompt: Any, completion: Any, columns: Mapping[str, Any], label: str | None) -> None:
         """Keep a completion that is in no sample file, and score it with the others."""
@@ -339,27 +293,23 @@ class Desk(Watched):
             self._take_labels()
 
     def _take_labels(self) -> None:
-        """Take over what is said of the rows; a new run only where rows came or went."""
-        self._seen = self.shelf.stamps(self.source)
-        try:
-            rows = self.shelf.rows(self.source)
-        except RewardWorkbenchError:
-            self.start_run()  # which tells what is wrong
-            return
-        shown = self.shown
-        if shown is None or rows.samples.ids != shown.rows.samples.ids or self.status == "running":
-            self.start_run()
-            return
-        self.shown = replace(shown, rows=rows)
+        """Take over what is said of the rows shown; a new run only where rows came or went, or others are wanted."""
+        stamps = self.shelf.stamps(self.source)  # of which the labels alone are taken over here
+        self._seen = {**self._seen, **{path: stamps[path] for path in (self.shelf.labels,) if path in stamps}}
+        rows = self.shelf.again(self.shown.rows) if self.shown is not None else None
+        if self.shown is not None and rows is not None:
+            self.shown = replace(self.shown, rows=rows)
         self._dress()
         self._changed()
+        if rows is None or rows.source != self.source or self.status == "running":
+            self.start_run()  # which tells where they cannot be read
 
     def _dress(self) -> None:
         """Give the board the weights in force, what is said of its rows, and what changed since the saved file."""
         if self.shown is None:
             return
         self._edition += 1
-        board = dressed(self.shown, self.weighing, self._base)
+        board = dressed(self.shown, self.weighing, self._base).knowing(self.shown.board)
         self.shown = replace(self.shown, board=board, edition=self._edition)
         self._order.cache_clear()
 
@@ -370,11 +320,31 @@ class Desk(Watched):
         with self.lock:
             self.run += 1
             self._wanted = self.run
-            self.status, self.progress, self._behind = "running", None, False
+            self.status, self.progress = "running", None
+            self._behind = self._unseen = False
+            self._began = time.monotonic()
             self.engine.stop()
             self._changed()
             self._wake.notify_all()
             return self.run
+
+    def stop_run(self) -> None:
+        """End the scoring under way and its processes, now; the scores shown before stay, marked stale."""
+        with self.lock:
+            if self.status != "running":
+                return
+            self._halted = self.run
+            self.problem = stopped_problem(
+                self.elapsed, self.progress, self.shown.run if self.shown else None
+            )
+            self.status, self.progress = "stopped", None
+            self.engine.stop()
+            self._changed()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the run under way began."""
+        return time.monotonic() - self._began
 
     def _work(self) -> None:
         done = 0
@@ -403,13 +373,15 @@ class Desk(Watched):
 
     def _score(self, run: int, sources: Mapping[str, str]) -> tuple[Shown | None, dict[str, Any] | None]:
         started = time.perf_counter()
-        folder = self.shelf.scratch / f"{self.key}-{run}"
+        folder = self.shelf.scratch / f"{self._prefix}-{run}"
         shown = None
         try:
             rows = self.shelf.rows(self.source)
             mirror(self.shelf.project.root, sources, folder)
             target = self.shelf.project.in_mirror(folder)
-            board = self.engine.score(target, rows.samples, lambda *step: self._progress(run, step))
+            if self._is_over(run):
+                raise Stopped  # while the rows were read
+            board = self.engine.score(target, rows.samples, lambda step: self._progress(run, step))
             shown = Shown(run, board, time.perf_counter() - started, folder, target, sources, rows)
         except RewardWorkbenchError as error:
             return None, load_problem(self._real_paths(str(error), folder), self.file)
@@ -428,21 +400,27 @@ class Desk(Watched):
                 found[file] = sheet.text
         return found
 
-    def _progress(self, run: int, step: tuple[int, str]) -> None:
+    def _is_over(self, run: int) -> bool:
+        """Whether nobody waits for this run any more."""
+        return self._closed or run != self._wanted or run == self._halted
+
+    def _progress(self, run: int, step: Step) -> None:
         with self.lock:
-            if run == self._wanted:
-                self.progress = step
-                self._changed()
+            if self._is_over(run):
+                raise Stopped  # it was ended before it had a process that could be
+            self.progress = step
+            self._changed()
 
     def _publish(self, run: int, shown: Shown | None, problem: dict[str, Any] | None) -> None:
         with self.lock:
-            if run != self._wanted:  # a newer text is waiting; the board of this one is not what is asked for
+            if self._is_over(run):  # the board of this one is not what is asked for any more
                 old = shown
             else:
                 old = None
                 if shown is not None:
                     old, self.shown = self.shown, replace(shown, saved=self._is_saved(shown.sources))
                     self._base = base_after(self._base, old, self.shown)
+                    shown.board.knowing(old.board if old is not None else None)
                     self._dress()
                 self.progress, self.problem = None, problem
                 self.status = "scored" if problem is None else "broken"
@@ -457,20 +435,23 @@ class Desk(Watched):
         return re.sub(rf"{re.escape(str(self.shelf.scratch))}/[^/\s]*/?", "", sentence)
 
     def _real_paths(self, sentence: str, folder: Path) -> str:
-        return sentence.replace(f"{folder}/", "").replace(str(folder), str(self.shelf.project.root))
+        sentence = sentence.replace(f"{folder}/", "").replace(str(folder), str(self.shelf.project.root))
+        return sentence.replace(folder.name, self.shelf.project.root.name)
 
     # ---------------------------------------------------------------- reading
 
     @property
     def stale(self) -> bool:
         """Whether the shown scores are of another text than the one in the editor, and no run is under way."""
-        return self.shown is not None and (self.status == "broken" or self._behind)
+        return self.shown is not None and (
+            self.status in ("broken", "stopped") or self._behind or self._unseen
+        )
 
     def rows(self, view: View) -> tuple[Shown, NDArray[np.intp]]:
         """The shown board and its rows in the order of `view`.
 
         Raises:
-            UsageError: nothing has been scored yet.
+            NothingScored: there are no scores yet.
         """
         with self.lock:
             shown = self.require_shown()
@@ -485,10 +466,10 @@ class Desk(Watched):
         """The last good result.
 
         Raises:
-            UsageError: nothing has been scored yet.
+            NothingScored: there are no scores yet.
         """
         if self.shown is None:
-            raise UsageError("nothing has been scored yet")
+            raise NothingScored("nothing has been scored yet")
         return self.shown
 
     def group_size(self) -> int | None:
@@ -504,25 +485,24 @@ class Desk(Watched):
 
         Raises:
             UsageError: no such row.
-            Stopped: the text changed meanwhile.
+            Stopped: the text changed meanwhile, or the row took long and another was asked for.
         """
         shown = self.require_shown()
         if not 0 <= row < len(shown.board):
             raise UsageError(f"there is no row {row}")
         if row in shown.explained:
             return shown, shown.explained[row]
-        if not self._explaining.acquire(timeout=PATIENCE_S):
-            self.engine.stop_explaining()  # a row that hangs must not keep the next one waiting
-            self._explaining.acquire()
         try:
             shown.explained[row] = self.engine.explain(shown.target, shown.rows.samples, row)
-        finally:
-            self._explaining.release()
+        except RewardWorkbenchError as error:
+            if self._closed or self.require_shown().folder != shown.folder:  # which is removed then
+                raise Stopped from error
+            raise
         return shown, shown.explained[row]
 
     def problems(self) -> list[dict[str, Any]]:
         """The diagnostics of the newest text and, where it runs, of its rows."""
-        if self.status == "broken" and self.problem is not None:
+        if self.status in ("broken", "stopped") and self.problem is not None:
             return [self.problem]
         found = [] if self.shown is None else board_problems(self.shown.board, self.file)
         return found + sample_problems(self.shelf.skipped(self.source))
@@ -531,22 +511,27 @@ class Desk(Watched):
         """The target with the texts of the desk, laid out in a folder of this desk that is called `name`."""
         with self.lock:
             sources = {file: sheet.text for file, sheet in self.sheets.items()}
-        folder = self.shelf.scratch / f"{self.key}-{name}"
+        folder = self.shelf.scratch / f"{self._prefix}-{name}"
         shutil.rmtree(folder, ignore_errors=True)
         mirror(self.shelf.project.root, sources, folder)
         return self.shelf.project.in_mirror(folder)
 
     def drop_mirror(self, name: str) -> None:
         """Remove what `mirrored` laid out."""
-        shutil.rmtree(self.shelf.scratch / f"{self.key}-{name}", ignore_errors=True)
+        shutil.rmtree(self.shelf.scratch / f"{self._prefix}-{name}", ignore_errors=True)
 
     @property
     def is_busy(self) -> bool:
         """Whether checks or a generation are under way, which its end would cut short."""
         return "running" in (self.checking.state, self.generating.state)
 
+    def to_rest(self) -> Resting:
+        """What is needed to go on with this desk after its end, as it is now."""
+        return Resting(self.shelf, self.file, self.source, self.weighing, self.checking.kept())
+
     def close(self) -> None:
         """End the desk's thread and processes; drafts stay."""
+        self.shelf.leave(self)
         with self.lock:
             self._closed = True
             self._changed()
@@ -556,3 +541,5 @@ class Desk(Watched):
         self.comparing.close()
         self.generating.close()
         self._thread.join(timeout=5)
+        if self.shown is not None:
+            shutil.rmtree(self.shown.folder, ignore_errors=True)

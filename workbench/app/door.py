@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -30,8 +31,25 @@ Table = Mapping[str, tuple[str, Answer]]
 READ_ONLY = (
     "this workbench only shows: nothing can be edited or run here; install it to do that on your own machine"
 )
-PRINTED = frozenset({"said", "log"})
-"""What programs printed, under these names: it may tell anything of the machine."""
+PRINTED = frozenset({"said", "log", "printed"})
+"""What programs and rewards printed, under these names: it may tell anything of the machine."""
+TOLD = frozenset(
+    {"problems", "error", "errors", "why", "notice", "notes", "reason", "refused", "message", "got", "lines"}
+    | {"held_back", "skipped"}
+)
+"""Where sentences about failures stand, and what variables held: paths in them lead nowhere for a visitor."""
+PATH = re.compile(
+    r"""
+    (?P<address> (?<![\w+.-])(?!(?:[\w.-]+\+)?file:)[a-z][\w+.-]*://(?!/) (?:(?![:=;|&]/)[^\s'"`<>(),])+ )
+    | (?P<before> (?P<mark>(?P<angle><)|['"`]) (?:(?!file:)[\w+.-]+:(?!//[^/]))? )
+      (?:file:)? /+(?=[^\s/])
+      (?:\\.|(?!(?(angle)>|(?P=mark))|:[\d\s])[^\\\n])* /
+      (?P<whole> (?:\\.|(?!(?(angle)>|(?P=mark))|:[\d\s])[^\\\n/])* )
+    | (?<![\w/.])(?:file:)? /+(?:[^\s/'"`<>(),:]+/+)+ (?P<last>[^\s/'"`<>(),:]*)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""An address of the web, which stays; a path that a quote begins, to its end or to a line number; any other path."""
 LOOKING = frozenset({"explain", "weigh", "open"})
 """POSTs that change nothing but what a visitor sees, and run no code but the project's own."""
 
@@ -60,9 +78,10 @@ def endpoint(bench: Bench, answer: Answer) -> Callable[[Request], Awaitable[Resp
 
 
 def veiled(value: Any, root: Path) -> Any:
-    """`value` as everybody may see it: what programs printed is left out, and where the project lies is not said.
+    """`value` as everybody may see it: what was printed is left out, and where things lie on the machine is not said.
 
-    A path in the project begins at its name, a model elsewhere is called by its last name.
+    A path in the project begins at its name, a model elsewhere is called by its last name; of a path in what is
+    told of failures the last name is left.
     """
     if isinstance(value, str):
         return value.replace(f"{root}{os.sep}", "").replace(str(root), root.name)
@@ -78,9 +97,32 @@ def veiled(value: Any, root: Path) -> Any:
 def _veiled_entry(name: str, entry: Any, root: Path) -> Any:
     if name in PRINTED and isinstance(entry, str):
         return ""
+    if name in TOLD:
+        return placeless(veiled(entry, root))
     if name in ("model", "merged") and isinstance(entry, str) and os.path.isabs(entry):
         return Path(entry).name
     return veiled(entry, root)
+
+
+def placeless(value: Any) -> Any:
+    """`value` with nothing but the last name of every absolute path in its texts.
+
+    >>> placeless(["FileNotFoundError: '/home/me/my keys/k.txt' (rewards.py:3)", "1/2/3 a/b", "https://x.org/a/b"])
+    ["FileNotFoundError: '\u2026/k.txt' (rewards.py:3)", '1/2/3 a/b', 'https://x.org/a/b']
+    """
+    if isinstance(value, str):
+        return PATH.sub(_last_name, value)
+    if isinstance(value, Mapping):
+        return {name: placeless(entry) for name, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [placeless(entry) for entry in value]
+    return value
+
+
+def _last_name(found: re.Match[str]) -> str:
+    if found["address"]:
+        return found[0]
+    return f"{found['before'] or ''}\u2026/{found['whole'] or found['last'] or ''}"
 
 
 def json_response(value: Any, status: int = 200) -> Response:
@@ -91,7 +133,8 @@ def json_response(value: Any, status: int = 200) -> Response:
 
 async def desk_of(bench: Bench, asked: Mapping[str, Any]) -> Desk:
     """The desk of the tab that asks."""
-    return await run_in_threadpool(bench.desk, text_of(asked, "desk"))
+    seen = asked.get("hidden") != "1"
+    return await run_in_threadpool(lambda: bench.desk(text_of(asked, "desk"), seen=seen))
 
 
 async def body_of(request: Request) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from rewards.contract import Batch
 from rewards.manifest import read_manifest
@@ -18,14 +18,28 @@ from rewards.targets import parse_target
 from workbench.app.explainer import Explainer
 from workbench.app.leash import Leash
 from workbench.app.view.board import Board, Column, bounds
+from workbench.recent import Recent
 from workbench.samples import Samples
 from workbench.tokenizing import Tokenizer, tokenizer_for
 
 if TYPE_CHECKING:
     from workbench.scoring import ScoreTable
 
-Progress = Callable[[int, str], None]
-"""Called with the number of rewards done and the name of the one that runs now."""
+
+class Step(NamedTuple):
+    """How far a scoring is: `done` of `of` rewards, and of the one called `name` this share of its rows.
+
+    A share of 0 says nothing: a reward that is called once with all rows tells nothing before it is done.
+    """
+
+    done: int
+    of: int
+    name: str
+    share: float
+
+
+Progress = Callable[[Step], None]
+"""Called with every step of a scoring; what it raises ends the scoring."""
 
 JOBS = min(4, os.cpu_count() or 1)
 PRELOAD = ("numpy", "math_verify", "rewards.tracing.explaining")
@@ -49,9 +63,6 @@ class Engine(Protocol):
     def stop(self) -> None:
         """End scoring, now, from any thread; a `score` under way raises Stopped."""
 
-    def stop_explaining(self) -> None:
-        """The same for `explain`."""
-
     def close(self) -> None:
         """End all processes of this engine."""
 
@@ -63,23 +74,33 @@ class ProcessEngine:
         self._runner = runner
         self._explainer = Explainer(runner)
         self._scoring: Leash | None = None
+        self._recent = Recent()
 
     def score(self, target: str, samples: Samples, progress: Progress) -> Board:
         """See `Engine`."""
         from workbench.scoring import score
 
-        left: dict[str, bool] = {}
+        shares: dict[str, float] = {}
 
         def step(name: str, done: int, calls: int) -> None:
-            left[name] = done < calls
-            unfinished = [name for name, open_ in left.items() if open_]
+            shares[name] = done / calls if calls else 1.0
+            unfinished = [name for name, share in shares.items() if share < 1]
             if unfinished:
-                progress(len(left) - len(unfinished), unfinished[0])
+                first = unfinished[0]
+                progress(Step(len(shares) - len(unfinished), len(shares), first, shares[first]))
 
         leash = self._scoring = Leash(self._runner)
         with leash.watched():
             tokenizer = _tokenizer(target)
-            table = score(target, samples, runner=leash, tokenizer=tokenizer, progress=step, jobs=JOBS)
+            table = score(
+                target,
+                samples,
+                runner=leash,
+                tokenizer=tokenizer,
+                cache=self._recent,
+                jobs=JOBS,
+                progress=step,
+            )
         return board_of(table, samples)
 
     def explain(self, target: str, samples: Samples, row: int) -> Mapping[str, Any]:
@@ -91,10 +112,6 @@ class ProcessEngine:
         leash = self._scoring
         if leash is not None:
             leash.cut()
-
-    def stop_explaining(self) -> None:
-        """See `Engine`."""
-        self._explainer.stop()
 
     def close(self) -> None:
         """See `Engine`."""

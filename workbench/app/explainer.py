@@ -1,20 +1,27 @@
 """Partial credit of single rows from a process that stays warm while one version of the code is shown.
 
 The first row of a version pays for loading it, the next ones take milliseconds. One thread at a time explains;
-`stop` may come from any.
+`stop` may come from any, and a row that takes long makes way for the next one asked for.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rewards.running import Runner, Worker
 from workbench.app.leash import Leash
 from workbench.samples import Samples
 from workbench.tokenizing import Tokenizer
+
+if TYPE_CHECKING:
+    from workbench.explained_calls import Calls
+
+PATIENCE_S = 0.4
+"""Seconds a row under way is waited for before it makes way."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +29,7 @@ class _Warm:
     target: str
     worker: Worker
     calls: dict[int, list[int]]
+    known: Calls
 
 
 class Explainer:
@@ -42,9 +50,7 @@ class Explainer:
             RewardWorkbenchError: the target cannot be loaded.
             Stopped: `stop` was called meanwhile.
         """
-        from workbench.explanation import explain_reward
-
-        with self._busy:
+        with self._turn():
             if self._warm is None or self._warm.target != target or self._leash.is_cut:
                 self._discard()
                 self._leash = Leash(self._runner)
@@ -52,15 +58,28 @@ class Explainer:
             with leash.watched():
                 warm = self._warm or self._load(leash, target, samples, tokenizer)
                 rewards = [
-                    explain_reward(warm.worker, reward, row, warm.calls[row]).to_json()
+                    warm.known.explain(reward, row, warm.calls[row]).to_json()
                     for reward in warm.worker.description.rewards
                 ]
         return {"row": row, "rewards": rewards}
 
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Wait for a row under way, not long: whoever asked for it has gone on to another."""
+        if not self._busy.acquire(timeout=PATIENCE_S):
+            self.stop()
+            self._busy.acquire()
+        try:
+            yield
+        finally:
+            self._busy.release()
+
     def _load(self, leash: Leash, target: str, samples: Samples, tokenizer: Tokenizer | None) -> _Warm:
+        from workbench.explained_calls import Calls
+
         worker = leash.worker(target, samples.batch(tokenizer))
         calls = {number: rows for rows in samples.step_rows() for number in rows}
-        self._warm = _Warm(target, worker, calls)
+        self._warm = _Warm(target, worker, calls, Calls(worker))
         return self._warm
 
     def _discard(self) -> None:

@@ -27,7 +27,7 @@ from workbench.whole_files import write_whole
 if TYPE_CHECKING:
     from workbench.app.desk import Desk
 
-LOCAL, ENDPOINT = "trainer.answering", "workbench.app.endpoint_child"
+LOCAL, ENDPOINT = "trainer.models.answering", "workbench.app.endpoint_child"
 MOST_PROMPTS, MOST_EACH, MOST_TOKENS, HOTTEST = 1000, 64, 8192, 5.0
 FILES_TRIED = 1000
 

@@ -15,6 +15,7 @@ TITLE = "Reward Workbench"
 ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = (
     "core.js",
+    "names.js",
     "tabs.js",
     "indent.js",
     "editor.js",

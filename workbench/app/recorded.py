@@ -14,6 +14,7 @@ from rewards.errors import UsageError
 from trainer.rundir import RESERVED, RunDir
 
 STEP = re.compile(r"step_(\d+)\.parquet")
+HELD_OUT = re.compile(r"eval_(\d+)_(\d+)\.parquet")
 MINOR = ("format", "length", "style", "diversity")
 """Kinds that bear no witness to whether a completion is right."""
 
@@ -33,7 +34,8 @@ class RecordedStep:
     """The completions of one step with what each was paid; all sequences have one entry a completion.
 
     `scores` maps rewards to their scores, None where there was none; `credits` are lists of
-    `{reward, name, points, of}`; `errors` map rewards to sentences.
+    `{reward, name, points, of}`; `errors` map rewards to sentences. `held_out`: the prompts are those the run did not
+    train on, asked in an evaluation after this step.
     """
 
     step: int
@@ -47,6 +49,7 @@ class RecordedStep:
     credits: Sequence[Sequence[Mapping[str, Any]]]
     errors: Sequence[Mapping[str, str]]
     values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    held_out: bool = False
 
     def __len__(self) -> int:
         return len(self.completions)
@@ -99,33 +102,43 @@ def recorded_steps(run: RunDir) -> list[int]:
     return sorted(int(match.group(1)) for match in found if match)
 
 
-def step_file(run: RunDir, step: int) -> Path:
-    """The file of a step.
+def held_out_steps(run: RunDir) -> list[int]:
+    """The steps after which held-out prompts were asked and recorded, in their order; nothing is opened."""
+    found = (HELD_OUT.fullmatch(path.name) for path in run.completions.glob("eval_*.parquet"))
+    return sorted({int(match.group(1)) for match in found if match})
+
+
+def step_files(run: RunDir, step: int, *, held_out: bool = False) -> tuple[Path, ...]:
+    """The file of a step; of an evaluation after it the files of all batches, in their order.
 
     Raises:
         UsageError: there is none.
     """
-    path = run.completions / f"step_{step:05d}.parquet"
-    if not path.is_file():
-        raise UsageError(f"{run.name} has no completions of step {step}")
-    return path
+    pattern = f"eval_{step:05d}_*.parquet" if held_out else f"step_{step:05d}.parquet"
+    found = tuple(sorted(run.completions.glob(pattern), key=lambda path: (len(path.name), path.name)))
+    if not found:
+        what = "held-out completions" if held_out else "completions"
+        raise UsageError(f"{run.name} has no {what} of step {step}")
+    return found
 
 
-def read_step(run: RunDir, step: int) -> RecordedStep:
-    """Everything recorded of one step.
+def read_step(run: RunDir, step: int, *, held_out: bool = False) -> RecordedStep:
+    """Everything recorded of one step, or of the evaluation after it.
 
     Raises:
-        UsageError: there is none, or the file is damaged.
+        UsageError: there is none, or a file is damaged.
     """
-    place = step_file(run, step)
-    facts = place.stat()
-    return _read(run, step, (facts.st_mtime_ns, facts.st_size))
+    files = step_files(run, step, held_out=held_out)
+    stamps = tuple((facts.st_mtime_ns, facts.st_size) for facts in (place.stat() for place in files))
+    return _read(run, step, files, stamps)
 
 
 @lru_cache(maxsize=4)
-def _read(run: RunDir, step: int, _stamp: tuple[int, int]) -> RecordedStep:
-    """The step as long as its file stays as it is; one opens row after row of it."""
-    table = _columns(step_file(run, step))
+def _read(
+    run: RunDir, step: int, files: tuple[Path, ...], _stamps: tuple[tuple[int, int], ...]
+) -> RecordedStep:
+    """The step as long as its files stay as they are; one opens row after row of it."""
+    table = _joined([_columns(path) for path in files])
     names = list(table)
     try:
         rewards = names[names.index("completion") + 1 : names.index("advantage")]
@@ -142,9 +155,26 @@ def _read(run: RunDir, step: int, _stamp: tuple[int, int]) -> RecordedStep:
             credits=[row or [] for row in table.get("credits", [[]] * count)],
             errors=[{k: v for k, v in (row or {}).items() if v} for row in table.get("errors", [{}] * count)],
             values={name: table[name] for name in names if name not in (*RESERVED, *rewards)},
+            held_out=HELD_OUT.fullmatch(files[0].name) is not None,
         )
     except (KeyError, ValueError) as error:
-        raise UsageError(f"{step_file(run, step)} is no record of completions: {error}") from error
+        raise UsageError(f"{files[0]} is no record of completions: {error}") from error
+
+
+def _joined(tables: Sequence[dict[str, list[Any]]]) -> dict[str, list[Any]]:
+    """The rows of all tables under each other; a column that some lack is None there."""
+    if len(tables) == 1:
+        return tables[0]
+    names = list(dict.fromkeys(name for table in tables for name in table))
+    lengths = [max(map(len, table.values()), default=0) for table in tables]
+    return {
+        name: [
+            value
+            for table, length in zip(tables, lengths, strict=True)
+            for value in table.get(name, [None] * length)
+        ]
+        for name in names
+    }
 
 
 def read_texts(run: RunDir, step: int) -> tuple[list[str], list[float | None]]:
@@ -153,7 +183,7 @@ def read_texts(run: RunDir, step: int) -> tuple[list[str], list[float | None]]:
     Raises:
         UsageError: it is missing or damaged.
     """
-    table = _columns(step_file(run, step), ["completion", "advantage"])
+    table = _columns(step_files(run, step)[0], ["completion", "advantage"])
     return [completion_text(completion) for completion in table["completion"]], table["advantage"]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from rewards.errors import ManifestError, RewardWorkbenchError, SamplesError
 from rewards.manifest import read_manifest
@@ -45,22 +45,75 @@ class Source:
 class Rows:
     """The rows of a source with what people said of them; `pinned` are those that `labels.jsonl` holds."""
 
+    source: Source
     samples: HeldSamples
     pinned: frozenset[int]
 
+    def are_rows_of(self, other: Rows) -> bool:
+        """Whether a number means the same row in both, whatever was said of it."""
+        mine, there = self.samples, other.samples
+        return self is other or (
+            mine.ids == there.ids
+            and mine.prompts == there.prompts
+            and mine.completions == there.completions
+            and mine.columns == there.columns
+        )
+
+
+class Sharer(Protocol):
+    """A desk, as far as the others of its project know it."""
+
+    def hear(self, file: str, text: str, before: str | None) -> None:
+        """Another desk has this text now, made of `before`."""
+
+    def look_at_disk(self) -> None:
+        """A file was saved."""
+
 
 class Shelf:
-    """The shared things of one server; `scratch` is a folder that belongs to it alone."""
+    """The shared things of one server; `scratch` is a folder that belongs to it alone.
 
-    def __init__(self, project: ProjectFiles, drafts: Drafts, scratch: Path) -> None:
+    `is_there` says of a desk's name whether that desk lives or rests here.
+    """
+
+    def __init__(
+        self,
+        project: ProjectFiles,
+        drafts: Drafts,
+        scratch: Path,
+        is_there: Callable[[str], bool] = lambda key: True,
+    ) -> None:
         self.project = project
         self.drafts = drafts
         self.scratch = scratch
+        self.is_there = is_there
         self.labels = labels_file(project.target)
         self.programs = Programs(project.root)
+        self.saved: dict[str, str] = {}  # digests of what was saved last from any desk
+        self._sharers: list[Sharer] = []
+        self._sharing = threading.Lock()  # of the sharers alone: reading rows takes long
         self._lock = threading.Lock()
         self._raw: dict[Source, tuple[Stamps, Samples]] = {}
         self._rows: dict[Source, tuple[Stamps, Rows]] = {}
+
+    # ---------------------------------------------------------------- the desks on it
+
+    def join(self, desk: Sharer) -> None:
+        """From now on the desk hears what others of this project do."""
+        with self._sharing:
+            self._sharers.append(desk)
+
+    def leave(self, desk: Sharer) -> None:
+        """It hears no more."""
+        with self._sharing:
+            self._sharers = [each for each in self._sharers if each is not desk]
+
+    def others(self, desk: Sharer) -> list[Sharer]:
+        """All desks of the project but this."""
+        with self._sharing:
+            return [each for each in self._sharers if each is not desk]
+
+    # ---------------------------------------------------------------- rows
 
     def source(self) -> Source:
         """The rows the project itself names; a manifest that cannot be read just now changes no names."""
@@ -107,14 +160,19 @@ class Shelf:
     # ---------------------------------------------------------------- what people say of rows
 
     def say(
-        self, source: Source, row: int, *, label: str | None, expected: Mapping[str, float | None] | None
+        self, rows: Rows, row: int, *, label: str | None, expected: Mapping[str, float | None] | None
     ) -> Rows:
-        """Keep what was said of a row in `labels.jsonl`; the rows with it, without reading any file again.
+        """Keep what was said of one of these rows in `labels.jsonl`; the rows with it, without reading any file again.
+
+        They are the rows that somebody has before them; the files they were read from may hold others by now.
 
         Raises:
-            UsageError: nothing was said, or it cannot be written.
+            UsageError: no such row, nothing was said, or it cannot be written.
         """
-        rows = self.rows(source)
+        with self._lock:
+            known = self._rows.get(rows.source)
+            stamps = self._stamps_of(rows.source, self.labels)
+        newest = known is not None and known[1] is rows and known[0] == stamps
         say(self.labels, rows.samples, row, label=label, expected=expected)
         labels, wanted = list(rows.samples.labels), list(rows.samples.expected)
         labels[row] = label or labels[row]
@@ -123,19 +181,27 @@ class Shelf:
         samples.__dict__.update(
             {"_batch": rows.samples.__dict__.get("_batch")}
         )  # neither is passed to a reward
-        said = Rows(samples, rows.pinned | {row})
-        with self._lock:
-            self._keep(self._rows, source, (self._stamps_of(source, self.labels), said))
+        said = replace(rows, samples=samples, pinned=rows.pinned | {row})
+        if newest:
+            with self._lock:
+                self._keep(self._rows, rows.source, ({**stamps, **_stamps([self.labels])}, said))
         return said
 
-    def unsay(self, source: Source, row: int) -> Rows:
-        """Drop what `labels.jsonl` says of a row; where it alone held the row, the row is gone.
+    def unsay(self, rows: Rows, row: int) -> None:
+        """Drop what `labels.jsonl` says of one of these rows; where it alone held the row, the row is gone.
 
         Raises:
-            UsageError: the file cannot be written.
+            UsageError: no such row, or the file cannot be written.
         """
-        forget(self.labels, self.rows(source).samples, row)
-        return self.rows(source)
+        forget(self.labels, rows.samples, row)
+
+    def again(self, rows: Rows) -> Rows | None:
+        """These rows with what is said of them now; None where their files hold others by now or cannot be read."""
+        try:
+            now = self.rows(rows.source)
+        except RewardWorkbenchError:
+            return None
+        return now if now.are_rows_of(rows) else None
 
     def keep_row(
         self, source: Source, prompt: Any, completion: Any, columns: Mapping[str, Any], label: str | None
@@ -165,7 +231,7 @@ class Shelf:
             self._keep(self._raw, files, raw)
         samples = with_labels(raw[1], self.labels, add=True)
         samples = _with_guests(samples, source.guests)
-        return Rows(held(samples), rows_said(samples, self.labels))
+        return Rows(source, held(samples), rows_said(samples, self.labels))
 
     def _read(self, source: Source) -> Samples:
         target = self.project.target

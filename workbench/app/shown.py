@@ -7,9 +7,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from rewards.errors import UsageError
 from workbench.app.shelf import Rows
 from workbench.app.view.board import Board
 from workbench.app.weighing import Weighing
+
+
+class NothingScored(UsageError):
+    """A desk is asked for scores before its first run has ended."""
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import time
 
@@ -16,6 +17,7 @@ class Watched:
         self.touched = time.monotonic()
         self._closed = False
         self._waiters: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = []
+        self._waiting = threading.Lock()  # of the waiters alone: an event loop must not wait for `lock`
 
     @property
     def closed(self) -> bool:
@@ -29,7 +31,8 @@ class Watched:
 
     def _changed(self) -> None:
         self.version += 1
-        waiters, self._waiters = self._waiters, []
+        with self._waiting:
+            waiters, self._waiters = self._waiters, []
         for loop, future in waiters:
             try:
                 loop.call_soon_threadsafe(_settle, future)
@@ -38,17 +41,19 @@ class Watched:
 
     async def changed(self, after: int, seconds: float) -> bool:
         """Wait until the desk's version is another than `after`; False when `seconds` passed without."""
-        self.touched = time.monotonic()
-        with self.lock:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[None] = loop.create_future()
+        with self._waiting:
             if self.version != after or self._closed:
                 return True
-            loop = asyncio.get_running_loop()
-            future: asyncio.Future[None] = loop.create_future()
             self._waiters.append((loop, future))
         try:
             await asyncio.wait_for(future, seconds)
         except TimeoutError:
             return False
+        finally:
+            with self._waiting, contextlib.suppress(ValueError):  # it was settled, and is not there any more
+                self._waiters.remove((loop, future))
         return True
 
 

@@ -20,6 +20,7 @@ from tests.workbench.app.endpoint import Endpoint
 from tests.workbench.tables import table
 from workbench.app.bench import Bench
 from workbench.app.desk import Desk
+from workbench.app.engine import Step
 from workbench.app.leash import Stopped
 from workbench.app.project_files import open_project
 from workbench.app.view.board import Board, Column, bounds
@@ -129,9 +130,6 @@ def make_board() -> MakeBoard:
     return make
 
 
-SLOW_ROW = 5
-
-
 class FakeEngine:
     """Does what the text says: `BROKEN` cannot be loaded, `SLOW` runs until it is stopped."""
 
@@ -140,15 +138,13 @@ class FakeEngine:
         self.targets: list[str] = []
         self.stopped = threading.Event()
         self.running = threading.Event()
-        self.explaining = threading.Event()
-        self.explaining_stopped = threading.Event()
 
     def score(self, target: str, samples: Any, progress: Any) -> Board:
         self.stopped.clear()
         self.targets.append(target)
         place = Path(target)
         text = ((place.parent if place.suffix else place) / "rewards.py").read_text()
-        progress(0, "shaped")
+        progress(Step(0, 1, "shaped", 0.0))
         if "BROKEN" in text:
             raise LoadError(
                 f"rewards.py, line {text[: text.index('BROKEN')].count(chr(10)) + 1}: no such word"
@@ -164,10 +160,6 @@ class FakeEngine:
         return replace(board, ids=list(samples.ids), table=table({"shaped": scores}, samples.groups))
 
     def explain(self, target: str, samples: Any, row: int) -> Mapping[str, Any]:
-        if row == SLOW_ROW:
-            self.explaining.set()
-            self.explaining_stopped.wait(20)
-            raise Stopped
         credit = {"name": "tag", "points": 1.0, "of": 1.0, "line": 2, "spans": [[0, 3]]}
         return {
             "row": row,
@@ -177,12 +169,8 @@ class FakeEngine:
     def stop(self) -> None:
         self.stopped.set()
 
-    def stop_explaining(self) -> None:
-        self.explaining_stopped.set()
-
     def close(self) -> None:
         self.stop()
-        self.stop_explaining()
 
 
 @pytest.fixture

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tests.trainer.batches import scored
-from trainer.completions import write_batch
+from trainer.rewarding.completions import write_batch
 
 MANIFEST = """
 [[reward]]
@@ -67,9 +68,18 @@ def write_run(
 
 
 def write_step(
-    run: Path, step: int, texts: Sequence[str], shaped: Sequence[float | None], correct: Sequence[float]
+    run: Path,
+    step: int,
+    texts: Sequence[str],
+    shaped: Sequence[float | None],
+    correct: Sequence[float],
+    *,
+    held_out: int = 0,
 ) -> None:
-    """Record a step of one group: `shaped` is what was paid, `correct` only watched."""
+    """Record a step of one group: `shaped` is what was paid, `correct` only watched.
+
+    `held_out`: it is that batch of the evaluation after the step.
+    """
     count = len(texts)
     batch = scored(
         list(zip(shaped, correct, strict=True)),
@@ -83,7 +93,9 @@ def write_step(
     )
     batch.completions[:] = texts
     batch.prompts[:] = ["1 + 1"] * count
-    write_batch(run / "completions", batch)
+    if held_out:
+        batch = replace(batch, split="eval")
+    write_batch(run / "completions", batch, held_out or 1)
 
 
 def write_result(run: Path) -> None:

@@ -2,19 +2,23 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from workbench.app import check_child
 from workbench.app.bench import Bench
 from workbench.app.checking import Checking, _checked
 from workbench.app.child import Child
 from workbench.app.desk import Desk
 from workbench.app.routes import routes
+from workbench.checks.finding import Cost, Finding
 
 Wait = Callable[..., None]
 
@@ -50,8 +54,9 @@ def test_a_family_is_run_on_the_draft_and_its_finding_is_opened_kept_and_waived(
         wait_for(lambda: desk.status == "scored" and desk.shown is not None and len(desk.shown.board) == 7)
     assert post(client, "finding-keep", number=card["number"], label="hack").status_code == 200
     assert json.loads((project / "labels.jsonl").read_text())["label"] == "hack"
-    assert post(client, "finding-waive", number=card["number"], reason="").status_code == 400
-    assert post(client, "finding-waive", number=card["number"], reason="meant so").status_code == 200
+    named = {"check": card["check"], "reward": "shaped"}
+    assert post(client, "finding-waive", **named, reason="").status_code == 400
+    assert post(client, "finding-waive", **named, reason="meant so").status_code == 200
     assert 'reason = "meant so"' in (project / "rewardset.toml").read_text()
     assert page(client)["result"]["findings"][card["number"]]["waived"] == "meant so"
     assert "draft" in page(client)["why_no_seal"]
@@ -82,6 +87,94 @@ def test_what_was_found_before_a_stop_is_shown_and_can_be_kept(
     assert client.get("/rw/check-lines", params={"desk": "desk0000"}).json()["stale"] is False
 
 
+def test_a_finding_that_speaks_for_others_is_waived_with_them(desk: Desk, project: Path) -> None:
+    also = [{"check": "RW305", "message": "m"}]
+    told = {"check": "RW301", "reward": "shaped", "severity": "error", "also": also}
+    desk.checking._recalled = {"fail_on": "error", "verdict": "fail", "findings": [told]}
+    desk.checking.waived(["RW301"], "shaped", "half of it")
+    assert "waived" not in told
+    desk.waive("RW301", "shaped", "meant so")
+    written = (project / "rewardset.toml").read_text()
+    assert all(
+        f'check = "{code}", reward = "shaped", reason = "meant so"' in written for code in ("RW301", "RW305")
+    )
+    assert (told["waived"], desk.checking.result["verdict"]) == ("meant so", "pass")
+
+
+def test_what_is_sealed_is_waived_by_the_rule_of_the_checks(tmp_path: Path) -> None:
+    (tmp_path / "r.py").write_text("def r(completions, **kwargs):\n    return [1.0] * len(completions)\n")
+
+    def finding(check: str, also: tuple[Finding, ...] = ()) -> Finding:
+        return Finding(check, "n", "error", "m", "a", check, Cost.TEACHES_WRONG, reward="r", also=also)
+
+    @dataclass(frozen=True)
+    class Part:
+        findings: tuple[Finding, ...]
+        rewards: tuple[Any, ...] = ()
+
+    def waived(*codes: str) -> str | None:
+        each = ", ".join(f'{{ check = "{code}", reason = "known" }}' for code in codes)
+        manifest = f'[[reward]]\nfunction = "r.py::r"\n[check]\nwaive = [{each}]\n'
+        (tmp_path / "rewardset.toml").write_text(manifest)
+        joined = finding("RW301", (finding("RW302"),))
+        report = check_child._with_waivers(Part((), (Part((joined,)),)), str(tmp_path))
+        reason: str | None = report.rewards[0].findings[0].waived
+        return reason
+
+    assert waived("RW301") is None
+    assert waived("RW302") is None
+    assert waived("RW301", "RW302") == "known"
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Checks that run until the gate is opened: what they found at the end is not heard before."""
+    opened = threading.Event()
+
+    def held(lines: IO[str]) -> Iterator[str]:
+        with lines:
+            for line in lines:
+                if line.startswith('{"result"'):
+                    opened.wait(120)
+                yield line
+
+    class Held(Child):
+        def _read(self) -> None:
+            stdout = self._process.stdout
+            assert stdout is not None
+            self._process.stdout = held(stdout)  # type: ignore[assignment]
+            super()._read()
+
+    monkeypatch.setattr("workbench.app.checking.Child", Held)
+    yield opened
+    opened.set()
+
+
+def test_a_finding_is_waived_while_the_checks_still_run(
+    client: TestClient, desk: Desk, project: Path, wait_for: Wait, gate: threading.Event
+) -> None:
+    manifest = project / "rewardset.toml"
+    manifest.write_text(
+        manifest.read_text().replace("range = [0.0, 1.0]\nweight", "range = [0.0, 0.5]\nweight")
+    )
+    desk.look_at_disk()
+    post(client, "check-run", select=["RW1"], quick=True)
+    wait_for(lambda: any(found["name"] == "out-of-range" for found in desk.checking.findings), 120)
+    card = next(found for found in page(client)["found"] if found["name"] == "out-of-range")
+    before = page(client)
+    waived = post(client, "finding-waive", check=card["check"], reward=card["reward"], reason="meant so")
+    assert waived.status_code == 200
+    assert before["state"] == "running"
+    during = page(client)
+    assert during["state"] == "running"
+    assert [found["waived"] for found in during["found"] if found["name"] == "out-of-range"] == ["meant so"]
+    gate.set()
+    wait_for(lambda: desk.checking.state == "done", 120)
+    said = {found["name"]: found["waived"] for found in page(client)["result"]["findings"]}
+    assert said["out-of-range"] == "meant so"
+    assert 'reason = "meant so"' in manifest.read_text()
+
+
 def test_code_that_cannot_be_loaded_is_one_sentence(client: TestClient, desk: Desk, wait_for: Wait) -> None:
     desk.edit("rewards.py", "import nowhere_at_all\n")
     post(client, "check-run", select=["RW1"])
@@ -97,7 +190,7 @@ def test_code_that_cannot_be_loaded_is_one_sentence(client: TestClient, desk: De
         ("check-seal", {}),
         ("finding-open", {"number": 3}),
         ("finding-keep", {}),
-        ("finding-waive", {"number": 0, "reason": "x"}),
+        ("finding-waive", {"check": "RW101", "reward": None, "reason": "x"}),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(client: TestClient, name: str, asked: dict[str, Any]) -> None:

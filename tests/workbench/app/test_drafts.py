@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rewards.errors import UsageError
-from workbench.app.drafts import Drafts, digest, state_folder
+from workbench.app.drafts import ASIDE, Drafts, digest, state_folder
 
 
 def test_a_draft_is_read_back_exactly(tmp_path: Path) -> None:
@@ -32,6 +32,34 @@ def test_a_dropped_draft_is_gone(tmp_path: Path) -> None:
     drafts.drop(Path("/p/r.py"))
     assert drafts.read(Path("/p/r.py")) is None
     drafts.drop(Path("/p/r.py"))
+
+
+def test_every_desk_has_a_draft_of_its_own_and_others_find_the_newest(tmp_path: Path) -> None:
+    drafts, path = Drafts(tmp_path), Path("/p/[a]*.py")
+    drafts.write(path, "first", "", "desk0001")
+    drafts.write(path, "second", "", "desk0002")
+    drafts.write(path, "given up", "", "desk0002" + ASIDE)
+    found = [drafts.read(path, by) for by in ("desk0001", "desk0002", "desk0003")]
+    assert [draft.text for draft in found if draft] == ["first", "second", "second"]
+    drafts.drop_equal(path, "second")
+    left = drafts.read(path, "desk0003")
+    assert left is not None
+    assert (left.text, left.by) == ("first", "desk0001")
+    assert drafts.own(path, "desk0002" + ASIDE) is not None
+
+
+def test_what_desks_had_that_are_gone_is_put_aside_and_the_newest_given_back(tmp_path: Path) -> None:
+    drafts, path = Drafts(tmp_path), Path("/p/r.py")
+    for by in ("", "desk0001", "desk0002", "desk0003"):
+        drafts.write(path, f"of {by}", "", by)
+    left = drafts.retire(path, lambda by: by == "desk0003")
+    assert left is not None
+    assert left.text == "of desk0002"
+    aside = [drafts.own(path, by + ASIDE) for by in ("", "desk0001", "desk0002")]
+    assert [draft.text for draft in aside if draft] == ["of ", "of desk0001", "of desk0002"]
+    assert [drafts.own(path, by) for by in ("", "desk0001", "desk0002")] == [None] * 3
+    assert drafts.own(path, "desk0003") is not None
+    assert drafts.retire(path, lambda by: by == "desk0003") is None
 
 
 def test_a_damaged_draft_is_no_draft(tmp_path: Path) -> None:

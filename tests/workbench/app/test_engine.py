@@ -11,7 +11,7 @@ import pytest
 
 from rewards.errors import LoadError, MissingColumnError
 from rewards.running import Runner
-from workbench.app.engine import ProcessEngine, held
+from workbench.app.engine import ProcessEngine, Step, held
 from workbench.app.leash import Stopped
 from workbench.samples import Samples, read_samples
 
@@ -27,7 +27,7 @@ def samples(project: Path) -> Samples:
     return held(read_samples([project / "samples.jsonl"]))
 
 
-def quiet(done: int, name: str) -> None:
+def quiet(step: Step) -> None:
     """Progress nobody looks at."""
 
 
@@ -35,7 +35,7 @@ def test_a_board_holds_scores_ranges_weights_and_samples(
     runner: Runner, project: Path, samples: Samples
 ) -> None:
     steps: list[str] = []
-    board = ProcessEngine(runner).score(str(project), samples, lambda done, name: steps.append(name))
+    board = ProcessEngine(runner).score(str(project), samples, lambda step: steps.append(step.name))
     assert board.names == ["shaped", "correct"]
     assert steps[0] == "shaped"
     assert board.cells(0) == [1.0, 1.0]
@@ -45,6 +45,20 @@ def test_a_board_holds_scores_ranges_weights_and_samples(
         (1, 0, 1, True),
     ]
     assert board.labels[3] == "partial"
+
+
+def test_an_edit_calls_only_the_rewards_it_changes(runner: Runner, project: Path, samples: Samples) -> None:
+    engine = ProcessEngine(runner)
+    before = engine.score(str(project), samples, quiet)
+    text = (project / "rewards.py").read_text()
+    (project / "rewards.py").write_text(text.replace("score += 0.25", "score += 0.125"))
+    steps: list[Step] = []
+    after = engine.score(str(project), samples, steps.append)
+    assert after.table is not None
+    assert after.table.reused == {"shaped": 0, "correct": len(samples)}
+    assert {step.name for step in steps} <= {"shaped"}
+    assert (after.scores[:, 0] != before.scores[:, 0]).any()
+    assert (after.status[:, 1] == before.status[:, 1]).all()
 
 
 def test_a_file_that_does_not_load_is_one_sentence(runner: Runner, project: Path, samples: Samples) -> None:
@@ -106,7 +120,29 @@ def test_an_explanation_that_hangs_is_stopped(runner: Runner, project: Path, sam
         "def correct(completions, **kwargs):\n    return [0.0] * len(completions)\n"
     )
     engine = ProcessEngine(runner)
-    threading.Timer(0.4, engine.stop_explaining).start()
+    threading.Timer(0.4, engine._explainer.stop).start()
     with pytest.raises(Stopped):
         engine.explain(str(project), samples, 0)
+    engine.close()
+
+
+def test_an_explanation_that_hangs_makes_way_for_the_next_one(
+    runner: Runner, project: Path, samples: Samples, tmp_path: Path
+) -> None:
+    (tmp_path / "endless.py").write_text("def r(completions, **kwargs):\n    while True: pass\n")
+    engine = ProcessEngine(runner)
+    ended: list[BaseException] = []
+
+    def hang() -> None:
+        try:
+            engine.explain(str(tmp_path / "endless.py"), samples, 0)
+        except Stopped as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=hang)
+    thread.start()
+    time.sleep(1.0)
+    assert engine.explain(str(project), samples, 0)["row"] == 0
+    thread.join(10)
+    assert len(ended) == 1
     engine.close()

@@ -100,11 +100,10 @@ def test_a_worker_that_is_killed_loses_nothing_that_was_typed(real: tuple[Bench,
     edited(desk, 1)
 
 
-def test_two_tabs_see_their_own_text_and_uploads_only(bench: Bench) -> None:
+def test_two_tabs_edit_one_text_and_see_their_own_uploads_and_runs_only(bench: Bench) -> None:
     one, other = bench.desk("desk0001"), bench.desk("desk0002")
-    text = other.sheets["rewards.py"].text
     one.edit("rewards.py", "typed in one tab\n")
-    assert other.sheets["rewards.py"].text == text
+    assert other.sheets["rewards.py"].text == "typed in one tab\n"
     (one.shelf.uploads("desk0001") / "mine.jsonl").write_text("{}")
     assert list(other.shelf.uploads("desk0002").iterdir()) == []
     assert one.checking is not other.checking

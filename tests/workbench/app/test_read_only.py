@@ -14,7 +14,9 @@ import tomllib
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.applications import Starlette
@@ -28,7 +30,7 @@ from tests.workbench.app.runs import write_result, write_run
 from workbench.app.bench import Bench
 from workbench.app.checking import _checked, _kept
 from workbench.app.desk import Desk
-from workbench.app.door import LOOKING
+from workbench.app.door import LOOKING, placeless
 from workbench.app.guard import Guard, policy
 from workbench.app.project_files import open_project
 from workbench.app.routes import PAGES, routes
@@ -76,6 +78,83 @@ def test_neither_paths_nor_what_programs_printed_are_shown(exhibit: TestClient, 
         assert "somebody" not in answer.text, name
     assert exhibit.get("/rw/result-run", params=asked).json()["merged"] == "merged"
     assert exhibit.get("/rw/result-file", params={**asked, "what": "report"}).status_code == 400
+
+
+def test_what_rewards_printed_and_the_paths_of_their_failures_are_not_shown(
+    exhibit: TestClient, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = (
+        "FileNotFoundError: [Errno 2] No such file: '/home/somebody/keys/key.txt' "
+        "(/usr/lib/python3/somebody/reader.py:12)"
+    )
+    real = engine.score
+
+    def failing(*given: Any) -> Any:
+        board = real(*given)
+        return replace(
+            board, printed="shaped:\nsomebody was here", errors={(0, "shaped"): said}, notes=(said,)
+        )
+
+    monkeypatch.setattr(engine, "score", failing)
+    asked = {"desk": "desk0000"}
+    after = 1
+    while (state := exhibit.get("/rw/state", params={**asked, "after": after}).json())["shown"] is None:
+        after = state["version"]
+    assert state["shown"]["printed"] == ""
+    row = exhibit.get("/rw/row", params={**asked, "row": 0}).json()
+    for told in (*(problem["text"] for problem in state["problems"]), row["scores"][0]["error"]):
+        assert "FileNotFoundError" in told
+        assert "\u2026/key.txt" in told
+        assert "somebody" not in told
+    completion = row["text"]
+    assert completion.startswith("<think>")
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        ("directory:/home/me/k", "directory:\u2026/k"),
+        ("file:///home/me/x.py", "\u2026/x.py"),
+        ("file://localhost/home/me/x.py, line 3", "\u2026/x.py, line 3"),
+        ("git+file:///home/me/x", "git+\u2026/x"),
+        ("sqlite:////home/me/x.db", "sqlite:\u2026/x.db"),
+        ("//home/me//x", "\u2026/x"),
+        ("</home/me/x>", "<\u2026/x>"),
+        ("</home/my name/x>", "<\u2026/x>"),
+        ("PATH=/usr/lib:/home/me/x", "PATH=\u2026/lib:\u2026/x"),
+        ("'/home/my name/k'", "'\u2026/k'"),
+        ("'/home/my (own) name/k' and '/x/y z/w'", "'\u2026/k' and '\u2026/w'"),
+        ('"/home/o\'neill/k"', '"\u2026/k"'),
+        ("'directory:/home/my name/k'", "'directory:\u2026/k'"),
+        ("'file:///home/my name/k'", "'\u2026/k'"),
+        ("'/home/my name/and so on\u2026", "'\u2026/and so on\u2026"),
+        ("'/home/my name/x.py:12: 1/2 is no score'", "'\u2026/x.py:12: 1/2 is no score'"),
+        ("http://host/?of=/home/me/x", "http://host/?of=\u2026/x"),
+    ],
+)
+def test_of_an_absolute_path_the_last_name_alone_is_told(told: str, shown: str) -> None:
+    assert placeless(told) == shown
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "http://host/path/to/x",
+        "'https://x.org:8000/a/b'",
+        "(http://[::1]/a/b)",
+        "s3://bucket/a/b",
+        "1/2",
+        "1/2/3",
+        "a/b",
+        "./a/b/c and ../a/b",
+        "'a/b/c'",
+        "<think>1/2</think><answer>3/4</answer>",
+        "'</think>' / 2 / 3",
+        "/ a / b",
+    ],
+)
+def test_what_is_no_absolute_path_is_told_as_it_is(told: str) -> None:
+    assert placeless(told) == told
 
 
 def test_no_visitor_makes_a_copy_of_the_tours_project(exhibit: TestClient, project: Path) -> None:

@@ -48,6 +48,27 @@ def test_steps_are_listed_without_opening_a_file(run: Path) -> None:
         read_step(RunDir(run), 7)
 
 
+def test_held_out_completions_of_all_batches_stand_beside_those_of_the_step(
+    client: TestClient, desk: Desk, run: Path, wait_for: Wait
+) -> None:
+    for number, text in ((1, "first batch"), (2, "second batch"), (10, "last batch")):
+        write_step(run, 2, [text, "other"], [1.0, 0.0], [1.0, 0.0], held_out=number)
+    found = ask(client, "record-steps").json()
+    assert (found["steps"], found["held_out"]) == ([1, 2], [2])
+    step = ask(client, "record-step", step=2, held=1).json()
+    assert (step["held_out"], step["total"]) == (True, 6)
+    assert ask(client, "record-step", step=2).json()["held_out"] is False
+    row = ask(client, "record-row", step=2, held=1, row=4).json()
+    assert (row["text"], row["held_out"]) == ("last batch", True)
+    assert ask(client, "record-step", step=1, held=1).status_code == 400
+    run_ = client.get("/rw/train-run", params={"desk": "desk0000", "name": "sums-1"}).json()
+    assert run_["recorded"] == 3
+    asked = {"desk": "desk0000", "name": "sums-1", "step": 2, "held": 1}
+    assert client.post("/rw/record-explain", json={**asked, "row": 4}).json()["row"] == 4
+    assert client.post("/rw/record-open", json=asked).status_code == 200
+    wait_for(lambda: desk.shown is not None and len(desk.shown.board) == 6)
+
+
 @pytest.mark.guide("G22")
 def test_paid_most_for_what_the_witness_does_not_vouch_for_comes_first(client: TestClient) -> None:
     found = ask(client, "record-step", step=2).json()

@@ -9,7 +9,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from workbench.app.bench import Bench
+from workbench.app.bench import MAX_DESKS, Bench
 from workbench.app.desk import Desk
 from workbench.app.guard import Guard
 from workbench.app.routes import PAGES, routes
@@ -67,6 +67,31 @@ def test_a_window_holds_the_rows_asked_for(client: TestClient) -> None:
     assert (found["total"], found["at"], found["run"]) == (6, 5, 1)
 
 
+def test_who_waits_for_new_scores_gets_the_rows_on_screen_with_them(client: TestClient) -> None:
+    screen = {"start": 1, "count": 2, "sort": "row", "down": 1, "find": 0}
+    first = get(client, "state", known=0, **screen).json()
+    assert first["table"] == get(client, "rows", **screen).json()
+    assert first["table"]["edition"] == first["shown"]["edition"]
+    known = first["shown"]["edition"]
+    assert "table" not in get(client, "state", known=known, **screen).json()
+    assert "table" not in get(client, "state").json()
+
+
+def test_a_question_about_a_row_wakes_no_desk_and_is_no_mistake_before_the_first_scores(
+    client: TestClient, bench: Bench, wait_for: Wait
+) -> None:
+    questions = [(get, "rows"), (get, "row"), (post, "explain")]
+    for number in range(MAX_DESKS):
+        bench.desk(f"crowd{number:03}")
+    wait_for(lambda: bench.rests(KEY))
+    assert [ask(client, name, row=0).json() for ask, name in questions] == [{"stopped": True}] * 3
+    assert bench.rests(KEY)
+    desk = bench.desk(KEY)
+    wait_for(lambda: desk.status == "scored")
+    desk.shown = None  # as before its first scores
+    assert [ask(client, name, row=0).json() for ask, name in questions] == [{"stopped": True}] * 3
+
+
 @pytest.mark.parametrize(
     "values",
     [
@@ -112,6 +137,7 @@ def test_saving_answers_with_what_happened(client: TestClient, project: Path) ->
         "saved": True,
         "error": None,
         "conflict": False,
+        "placed": 0,
     }
     assert (project / "rewards.py").read_text() == "saved"
 
@@ -160,18 +186,28 @@ def test_another_sites_page_cannot_run_code_even_with_the_cookie(
     assert desk.run == 1
 
 
+def test_saving_says_on_which_text_it_was_typed(client: TestClient, bench: Bench) -> None:
+    bench.desk("another0").edit("rewards.py", "typed in the background")
+    saved = post(client, "save", file="rewards.py", text="saved", placed=0).json()
+    assert (saved["saved"], saved["placed"]) == (True, 1)
+    assert bench.desk("another0").sheets["rewards.py"].text == "typed in the background"
+
+
 def test_a_label_is_kept_beside_the_project_and_needs_no_run(
     client: TestClient, desk: Desk, project: Path
 ) -> None:
-    run = desk.run
-    assert post(client, "say", row=2, label="hack").status_code == 200
+    run, queued = desk.run, get(client, "queue").json()["next"][0]
+    assert post(client, "say", row=2, of=queued["of"], label="hack").status_code == 200
     assert post(client, "say", row=2, expected={"shaped": 0.5}).status_code == 200
     row = get(client, "row", row=2).json()
     assert (row["label"], row["pinned"], row["scores"][0]["expected"], desk.run) == ("hack", True, 0.5, run)
     kept = json.loads((project / "labels.jsonl").read_text())
     assert (kept["completion"], kept["label"], kept["expected"]) == ("two", "hack", {"shaped": 0.5})
     assert {c["key"]: c["count"] for c in get(client, "state").json()["shown"]["chips"]}["pinned"] == 1
-    assert post(client, "say", row=2, forget=True).status_code == 200
+    assert row["of"] == queued["of"] != get(client, "row", row=1).json()["of"]
+    refused = post(client, "say", row=1, of=row["of"], label="hack")
+    assert (refused.status_code, "row 1 is another completion" in refused.json()["error"]) == (400, True)
+    assert post(client, "say", row=2, of=row["of"], forget=True).status_code == 200
     assert get(client, "row", row=2).json()["label"] is None
 
 

@@ -1,18 +1,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect
 from starlette.testclient import TestClient
 
 from workbench.app.bench import Bench
 from workbench.app.desk import Desk
 from workbench.app.pages import samples as page
 from workbench.app.routes import routes
+from workbench.app.view.opened import safe_name
 
 KEY = "desk0000"
 Wait = Callable[..., None]
@@ -79,6 +81,56 @@ def test_an_upload_is_bounded(client: TestClient, bench: Bench, monkeypatch: pyt
     assert list(bench.shelf.uploads(KEY).iterdir()) == []
 
 
+def test_an_upload_of_the_same_name_leaves_the_open_rows_until_it_is_used(
+    client: TestClient, bench: Bench, desk: Desk, table: Path, wait_for: Wait, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def upload(content: bytes, name: str = "rows.jsonl") -> Any:
+        return client.post("/rw/upload", params={"desk": KEY, "name": name}, content=content)
+
+    line = b'{"prompt": "p", "completion": "c", "answer": "2"}\n'
+    assert upload(line).json() == {"path": "upload:rows.jsonl"}
+    post(client, "samples-use", path="upload:rows.jsonl")
+    wait_for(lambda: desk.status == "scored" and desk.shown is not None and len(desk.shown.board) == 1)
+    run = desk.run
+    assert upload(2 * line).json() == {"path": "upload:2-rows.jsonl"}
+    monkeypatch.setattr(page, "MAX_UPLOAD", 10)
+    assert upload(line).status_code == 400
+    desk.look_at_disk()
+    assert (desk.run, len(desk.shelf.rows(desk.source).samples)) == (run, 1)
+    assert post(client, "samples-look", path="upload:2-rows.jsonl").json()["samples"]["rows"] == 2
+    assert sorted(file.name for file in bench.shelf.uploads(KEY).iterdir()) == ["2-rows.jsonl", "rows.jsonl"]
+
+
+def test_the_name_of_an_upload_stays_one_that_can_be_asked_for(client: TestClient, bench: Bench) -> None:
+    for _ in range(2):
+        answer = client.post("/rw/upload", params={"desk": KEY, "name": f"{'x' * 130}.txt"}, content=b"x")
+        name = answer.json()["path"].removeprefix("upload:")
+        assert name == safe_name(name)
+    assert len(list(bench.shelf.uploads(KEY).iterdir())) == 2
+
+
+def test_an_upload_that_breaks_off_leaves_nothing(client: TestClient, bench: Bench) -> None:
+    def breaks_off() -> Iterator[bytes]:
+        yield b'{"prompt": '
+        raise ClientDisconnect
+
+    with pytest.raises(ClientDisconnect):
+        client.post("/rw/upload", params={"desk": KEY, "name": "rows.jsonl"}, content=breaks_off())
+    assert list(bench.shelf.uploads(KEY).iterdir()) == []
+
+
+def test_an_upload_for_which_there_is_no_space_is_one_sentence(
+    client: TestClient, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(page, "_receive", full)
+    answer = client.post("/rw/upload", params={"desk": KEY, "name": "rows.jsonl"}, content=b"x")
+    assert answer.json() == {"error": "rows.jsonl cannot be kept: No space left on device"}
+    assert list(bench.shelf.uploads(KEY).iterdir()) == []
+
+
 @pytest.mark.parametrize(
     "asked",
     [
@@ -111,3 +163,18 @@ def test_a_completion_by_hand_has_the_columns_of_a_row_and_its_own(
     kept = json.loads((project / "labels.jsonl").read_text())
     assert kept == {"prompt": "5 + 5", "completion": "ten", "answer": "10", "label": "right"}
     assert post(client, "row-add", prompt="p", completion="c", label="fine").status_code == 400
+
+
+def test_a_completion_by_hand_has_the_columns_of_the_row_on_screen(
+    client: TestClient, desk: Desk, project: Path, tmp_path: Path, wait_for: Wait
+) -> None:
+    post(client, "edit", file="rewards.py", text="BROKEN")
+    other = tmp_path / "other.jsonl"
+    other.write_text('{"prompt": "3 + 3", "completion": "six", "answer": "6"}\n')
+    post(client, "samples-use", path=str(other))
+    wait_for(lambda: desk.status == "broken")  # so the rows on screen are still the others
+    detail = client.get("/rw/row", params={"desk": KEY, "row": 0}).json()
+    said = {"prompt": "1 + 1", "completion": "ten", "of": detail["of"]}
+    assert post(client, "row-add", **said, row=0).status_code == 200
+    assert json.loads((project / "labels.jsonl").read_text())["answer"] == "2"
+    assert "another completion by now" in post(client, "row-add", **said, row=1).json()["error"]

@@ -28,26 +28,67 @@
     $('rw-state').textContent = '';
   };
 
+  // A tab that nobody looks at asks now and then: a browser has six connections to a server, for all tabs together.
+  let napping = () => {};
+  const nap = () => new Promise((done) => { const end = setTimeout(done, 3000); napping = () => { clearTimeout(end); done(); }; });
+  let waiting = null;
   const follow = async () => {
     let after = 0;
     for (;;) {
+      const mine = waiting = new AbortController();
+      if (document.hidden && after) await nap();
       try {
-        const state = await RW.get('state', { after });
+        const asked = RW.onScreen();
+        const state = await RW.get('state', { after: document.hidden ? 0 : after, ...asked, ...(waking ? { wake: 1 } : {}) }, mine.signal);
+        if (state.table) state.table.asked = JSON.stringify({ ...asked, known: undefined });
+        if (mine.signal.aborted) continue;
+        if (state.resting) { after = 0; await rest(state); continue; }
         after = state.version;
+        if (resting) goOn(state);
         RW.state = state;
-        if (gone) { gone = false; refused = ''; RW.banner('gone', null); RW.forget(); RW.resend(); restored = false; }
+        if (gone) { gone = false; reread(); refused = ''; RW.banner('gone', null); RW.forget(); RW.resend(); restored = false; }
         if (!restored && state.shown) { restored = true; RW.restoreWeights(state); }
         show(state);
       } catch (error) {
+        if (mine.signal.aborted) continue;
         if (error instanceof RW.Refused) { RW.trouble(error); after = 0; await new Promise((done) => setTimeout(done, 1000)); }
         else throw error;
       }
     }
   };
 
+  // The desk was made anew: what it has now is what its tab shows, whatever another tab did meanwhile.
+  const reread = () => { if (RW.text === RW.sent) RW.placed = null; };
+
+  // Too many tabs: this one made room. It goes on when somebody turns to it, not by itself, lest tabs take turns.
+  let resting = false;
+  let waking = false;
+  let wake = () => {};
+  RW.wake = () => wake();
+  const rest = (state) => {
+    resting = true;
+    RW.banner('resting', `This tab rests: ${state.most} others were used since. What you typed is kept as a draft; scores are made anew when you go on.`, [['Go on here', RW.wake]]);
+    return new Promise((done) => {
+      const ask = setTimeout(done, 5000); // what is typed here wakes it too
+      wake = () => { waking = true; clearTimeout(ask); done(); };
+    });
+  };
+  const goOn = (state) => {
+    resting = waking = false;
+    reread();
+    wake = () => {};
+    RW.state = state;
+    RW.banner('resting', null);
+    RW.banner('rested', 'This tab had rested while others were used: your text is back, and its scores are made anew.', [['Fine', () => RW.banner('rested', null)]]);
+    RW.forget();
+  };
+  // A tab that comes to the front asks anew: what it was waiting for, it had asked for as one that nobody looks at.
+  document.addEventListener('visibilitychange', () => { if (!document.hidden) { wake(); napping(); waiting?.abort(); } });
+
   const show = (state) => {
     const results = $('rw-results-in');
     const shown = state.shown;
+    if (shown) RW.learn('write', shown.columns.map((column) => column.name));
     $('rw-project').textContent = [state.project.name, state.project.samples.length > 2 ? RW.plural(state.project.samples.length, 'file') : state.project.samples.join(', ') || 'no completions'].join(' \u00b7 ');
     $('rw-project').title = `${state.project.place}: where the completions come from`;
     if (state.read_only && !document.body.dataset.readOnly) {
@@ -82,15 +123,43 @@
     const shown = state.shown;
     const place = $('rw-state');
     place.dataset.status = state.status;
+    place.title = shown && state.status !== 'scored' ? `The scores on the page are those of run ${shown.run}` : '';
+    showElapsed(state);
     if (state.status === 'running') {
-      const name = state.progress?.[1];
-      place.textContent = (name ? `scoring: ${RW.alias(name)}` : 'scoring\u2026') + (shown ? ` \u00b7 shown: run ${shown.run}` : '');
-    } else if (state.status === 'broken') place.textContent = shown ? `scores of run ${shown.run}, not of this text` : 'not scored';
+      const name = state.progress?.name;
+      place.textContent = name ? `scoring: ${RW.alias(name)}` : 'scoring\u2026';
+    } else if (state.status === 'stopped') place.textContent = shown ? `stopped \u00b7 shown: run ${shown.run}` : 'stopped, not scored';
+    else if (state.status === 'broken') place.textContent = shown ? `scores of run ${shown.run}, not of this text` : 'not scored';
     else place.textContent = `run ${state.run} \u00b7 ${RW.seconds(shown.seconds)}`;
     if (!shown) { line.replaceChildren(); return; }
     line.replaceChildren(el('b', {}, `run ${shown.run}`), el('span', {}, `${plural(shown.rows, 'completion')} in ${plural(shown.groups, 'group')}`),
       ...shown.tiles.rewards.filter((tile) => tile.seconds !== null).map((tile) => el('span', { title: tile.name }, `${RW.alias(tile.name)} ${RW.seconds(tile.seconds)}`)));
   };
+
+  // A scoring that takes longer than a moment says for how long, how far it is, and can be ended.
+  const MOMENT = 1;
+  let since = 0;
+  let ticking = null;
+  const showElapsed = (state) => {
+    clearInterval(ticking);
+    since = performance.now() - 1000 * (state.elapsed ?? 0);
+    tickElapsed();
+    if (state.status === 'running') ticking = setInterval(tickElapsed, 250);
+  };
+  const tickElapsed = () => {
+    const state = RW.state;
+    const passed = (performance.now() - since) / 1000;
+    const long = state.status === 'running' && passed >= MOMENT;
+    $('rw-elapsed').hidden = !long;
+    $('rw-stop').hidden = !long || state.read_only;
+    if (!long) return;
+    const { done, of, share } = state.progress ?? { of: 0 };
+    const rows = state.shown?.rows ?? 0;
+    const rest = [of > 1 ? `${done} of ${of} rewards` : null, share > 0 ? (rows ? `about ${RW.count(Math.round(share * rows))} of ${plural(rows, 'row')}` : `${Math.round(share * 100)} % of the rows`) : null].filter(Boolean).map((part) => ` \u00b7 ${part}`).join('');
+    const passing = `${Math.floor(passed)} s`;
+    if ($('rw-elapsed').textContent !== passing + rest) $('rw-elapsed').replaceChildren(passing, el('span', { class: 'rw-rest' }, rest));
+  };
+  const stop = () => RW.busy($('rw-stop'), () => RW.post('stop'));
 
   const SIGNS = { error: '\u2715', warning: '!' };
   const showProblems = (state) => {
@@ -128,6 +197,7 @@
       address.searchParams.set('__theme', document.body.classList.contains('dark') ? 'light' : 'dark');
       location.href = address;
     });
+    $('rw-stop').addEventListener('click', stop);
     $('rw-keys').addEventListener('click', () => $('rw-help').showModal());
     split($('rw-split'), 'rw-split', (move) => { const box = $('rw-main').getBoundingClientRect(); return (move.clientX - box.left) / box.width; }, (share) => root.style.setProperty('--rw-editor-share', `${share * 100}%`));
     split($('rw-split-row'), 'rw-split-row', (move) => { const box = $('rw-results-in').getBoundingClientRect(); const from = document.querySelector('.rw-table-box').getBoundingClientRect().top; return (move.clientY - from) / (box.bottom - from); }, (share) => { root.style.setProperty('--rw-table-grow', share); root.style.setProperty('--rw-detail-grow', 1 - share); });
@@ -137,12 +207,14 @@
   const begin = async () => {
     if (!ready()) { setTimeout(begin, 30); return; }
     startPage();
+    await RW.claimed;
     RW.startTabs();
     RW.startEditor();
     RW.startTable();
+    RW.startTiles();
     RW.startSamples();
     for (;;) {
-      try { RW.state = await RW.get('state'); await RW.openText(); break; }
+      try { RW.state = await RW.get('state', { wake: 1 }); await RW.openText({ first: true }); break; }
       catch (error) { RW.trouble(error); await new Promise((done) => setTimeout(done, 1000)); }
     }
     RW.startTour();

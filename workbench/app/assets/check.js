@@ -66,9 +66,9 @@
     if (!finding.waived) {
       place.append(RW.button('Waive\u2026', () => {
         const reason = el('input', { class: 'rw-input', type: 'text', maxlength: 500, placeholder: 'Why is this meant, or of no matter?', 'aria-label': 'Reason', autocomplete: 'off' });
-        const go = (event) => RW.busy(event.target.closest('form').querySelector('button'), async () => { await RW.post('finding-waive', { number, reason: reason.value }); });
+        const go = (event) => RW.busy(event.target.closest('form').querySelector('button'), async () => { await RW.post('finding-waive', { check: finding.check, reward: finding.reward, reason: reason.value }); });
         reveal(el('form', { class: 'rw-actions', onsubmit: (event) => { event.preventDefault(); go(event); } }, reason, el('button', { class: 'rw-button' }, 'Waive')));
-      }, RW.state.read_only ? { disabled: true, title: 'Nothing can be changed here' } : view.state === 'running' ? { disabled: true, title: 'When the run is complete' } : view.manifest ? {} : { disabled: true, title: 'There is no rewardset.toml to write the reason in' }));
+      }, RW.state.read_only ? { disabled: true, title: 'Nothing can be changed here' } : view.manifest ? {} : { disabled: true, title: 'There is no rewardset.toml to write the reason in' }));
     }
     place.append(el('span', { class: 'rw-gap' }), RW.button('What is this?', async (event) => {
       const found = await RW.busy(event.target, () => RW.get('check-manual', { code: finding.check }));
@@ -133,7 +133,9 @@
     const [title, about] = place.firstElementChild.children;
     title.textContent = words;
     about.textContent = `${plural(view.found.length, 'finding')}; equal ones are joined when the run is complete`;
-    for (const finding of view.found.slice(place.querySelectorAll('.rw-card').length)) place.append(card(finding));
+    const cards = place.querySelectorAll('.rw-card');
+    view.found.slice(0, cards.length).forEach((finding, at) => { if (finding.waived && !cards[at].classList.contains('rw-waived')) cards[at].replaceWith(card(finding)); });
+    for (const finding of view.found.slice(cards.length)) place.append(card(finding));
   };
 
   const draw = () => {
@@ -168,11 +170,11 @@
 
   const show = async (state) => {
     drawBar(state);
-    const wanted = JSON.stringify([state.check.state, state.check.number, state.check.findings, state.check.found, state.check.sealed, state.check.refused, state.file.unsaved, state.run]);
+    const wanted = JSON.stringify([state.check.state, state.check.number, state.check.findings, state.check.found, state.check.waived, state.check.sealed, state.check.refused, state.file.unsaved, state.run]);
     if (wanted === drawn || asking) return;
     asking = true;
     try { view = await RW.get('check'); drawn = wanted; draw(); } catch (error) { RW.trouble(error); } finally { asking = false; }
-    if (RW.page === 'check' && RW.state && ['state', 'number', 'found'].some((each) => RW.state.check[each] !== state.check[each])) show(RW.state);
+    if (RW.page === 'check' && RW.state && ['state', 'number', 'found', 'waived'].some((each) => RW.state.check[each] !== state.check[each])) show(RW.state);
   };
 
   RW.addPage({

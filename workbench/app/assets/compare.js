@@ -51,7 +51,7 @@
     el('dl', { class: 'rw-figures' }, ...[
       ['rows change', count(found.changed), `of ${count(found.rows)}`],
       ['advantages change their sign', count(found.flips), 'these would be taught the opposite'],
-      ['ranks in the group change', count(found.ranks), `${count(found.turned)} of ${plural(found.pairs, 'pair')} turn round`],
+      ['ranks in the group change', count(found.ranks), `${count(found.turned)} of ${plural(found.pairs, 'pair')} turn round; ${plural(found.ties[0], 'tie')} broken, ${count(found.ties[1])} made`],
       ['groups that teach nothing', `${count(found.dead[0])} \u2192 ${count(found.dead[1])}`, `of ${count(found.groups)}; ${count(found.silenced)} rows silenced, ${count(found.woken)} woken`],
     ].map(([name, value, about]) => el('div', {}, el('dt', {}, name), el('dd', {}, value), el('small', {}, about)))),
     el('div', { class: 'rw-moves' }, ...[...found.rewards, found.total].map(moved)),
@@ -77,7 +77,8 @@
     const box = $('rw-compared-rows');
     if (!found.total) { box.replaceChildren(el('p', { class: 'rw-hint' }, view.result.changed ? 'No row of this kind.' : 'Every row has the scores and the advantage it had.')); return; }
     const names = view.result.rewards.map((change) => change.name);
-    box.replaceChildren(el('table', { class: 'rw-compared' }, el('thead', {}, el('tr', {}, el('th', {}, '#'), el('th', {}, 'completion'), ...names.map((name) => el('th', { class: 'rw-figure' }, RW.alias(name))), el('th', { class: 'rw-figure' }, 'total'), el('th', { class: 'rw-figure' }, 'advantage'), el('th', { class: 'rw-figure', title: 'Among the totals of its group; 1 is the lowest' }, 'rank'))),
+    RW.learn('compare', names);
+    box.replaceChildren(el('table', { class: 'rw-compared' }, el('thead', {}, el('tr', {}, el('th', {}, '#'), el('th', {}, 'completion'), ...names.map((name) => el('th', { class: 'rw-figure', title: name }, RW.alias(name))), el('th', { class: 'rw-figure' }, 'total'), el('th', { class: 'rw-figure' }, 'advantage'), el('th', { class: 'rw-figure', title: 'Among the totals of its group; 1 is the lowest' }, 'rank'))),
       el('tbody', {}, ...found.rows.map((row) => el('tr', { 'data-row': row.row, 'aria-selected': String(row.row === selected), onclick: () => open(row.row) },
         el('td', {}, el('button', { type: 'button', class: 'rw-link', 'aria-label': `Row ${row.row}: both sides`, onclick: (event) => { event.stopPropagation(); open(row.row); } }, String(row.row))),
         el('td', { class: 'rw-cut' }, row.label ? el('i', { class: `rw-label rw-label-${row.label}`, title: `labelled ${row.label}` }, row.label[0].toUpperCase()) : null, row.text),
@@ -102,8 +103,9 @@
     const box = $('rw-compared-detail');
     box.hidden = false;
     box.replaceChildren(el('p', { class: 'rw-wait' }, `Explaining row ${row} by both sides\u2026`));
-    const mine = explaining = {};
-    const found = await RW.post('compare-explain', { row }).catch((error) => { RW.trouble(error); return null; });
+    explaining?.abort();
+    const mine = explaining = new AbortController();
+    const found = await RW.post('compare-explain', { row }, mine.signal).catch((error) => { RW.trouble(error); return null; });
     if (mine !== explaining || !found || found.stopped) return;
     box.replaceChildren(el('header', { class: 'rw-heading' }, el('h3', {}, `Row ${row}`), el('span', { class: 'rw-gap' }), RW.button('Open in Write', () => { RW.showPage('write'); RW.goTo(row); }), RW.button('Close', () => { box.hidden = true; selected = null; })),
       el('p', { class: 'rw-cut' }, found.prompt.at(-1)?.[1] ?? ''), el('pre', { class: 'rw-shot', tabindex: 0 }, found.text),

@@ -31,15 +31,40 @@ window.RW = (() => {
     } catch { /* storage full or switched off: the page works without */ }
     return null;
   };
+  const fresh = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (n) => (n % 36).toString(36)).join('');
   let desk = keep(sessionStorage, 'rw-desk');
   if (!/^[a-z0-9]{16}$/.test(desk || '')) {
-    desk = Array.from(crypto.getRandomValues(new Uint8Array(16)), (n) => (n % 36).toString(36)).join('');
+    desk = fresh();
     keep(sessionStorage, 'rw-desk', desk);
   }
   // The tour has a desk of its own, with a project of its own.
-  const ownDesk = desk;
   const touring = new URL(location.href).searchParams.has('tour');
+  let ownDesk = desk;
   if (touring) desk = `tour${desk}`;
+
+  // A tab that was duplicated brings its name along: it asks who else is there, and takes a name of its own.
+  const living = new Set();
+  const channel = typeof BroadcastChannel === 'function' ? new BroadcastChannel('rw-desks') : null;
+  const claimed = new Promise((done) => {
+    if (!channel) { done(); return; }
+    channel.onmessage = ({ data }) => {
+      if (data.who) channel.postMessage({ here: ownDesk, to: data.who });
+      else if (data.to === me) living.add(data.here);
+    };
+    const me = Array.from(crypto.getRandomValues(new Uint8Array(8)), (n) => n.toString(16)).join('');
+    channel.postMessage({ who: me });
+    // Several short waits: while a page loads, one long one may end before the answers that came meanwhile are read.
+    const wait = (left) => {
+      if (left && !living.has(ownDesk)) { setTimeout(wait, 60, left - 1); return; }
+      if (living.has(ownDesk)) {
+        ownDesk = fresh();
+        desk = touring ? `tour${ownDesk}` : ownDesk;
+        keep(sessionStorage, 'rw-desk', ownDesk);
+      }
+      done();
+    };
+    wait(8);
+  });
 
   // A refusal carries the server's sentence; `gone` marks a server that did not answer at all.
   class Refused extends Error {
@@ -58,11 +83,12 @@ window.RW = (() => {
     if (!answer.ok) throw new Refused(found.error || `the server answered ${answer.status}`, answer.status);
     return found;
   };
+  const unseen = () => (document.hidden ? { hidden: '1' } : {}); // whose desk may rest before others
   const get = (name, values = {}, signal) =>
-    ask(name, { signal }, `?${new URLSearchParams({ desk, ...values })}`);
+    ask(name, { signal }, `?${new URLSearchParams({ desk, ...unseen(), ...values })}`);
   const post = (name, values = {}, signal) =>
     ask(name, {
-      method: 'POST', signal, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ desk, ...values }),
+      method: 'POST', signal, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ desk, ...unseen(), ...values }),
     });
 
   const send = (name, values, body) => ask(name, { method: 'POST', body, headers: { 'content-type': 'application/octet-stream' } }, `?${new URLSearchParams({ desk, ...values })}`);
@@ -93,8 +119,5 @@ window.RW = (() => {
     node.style.setProperty('--t', at === null ? 0 : Math.abs(at - 0.5) * 2);
   };
 
-  // `correctness_reward` and `reward_correctness` are called `correctness` where space is short.
-  const alias = (name) => name.replace(/^(reward|compute)_/, '').replace(/_(reward|score)(_func|_fn)?$/, '') || name;
-
-  return { el, $, get, post, send, keep, desk: desk, ownDesk, touring, Refused, number, signed, count, seconds, plural, shade, alias, state: null };
+  return { el, $, get, post, send, keep, get desk() { return desk; }, get ownDesk() { return ownDesk; }, claimed, living, touring, Refused, number, signed, count, seconds, plural, shade, state: null };
 })();

@@ -15,15 +15,17 @@
     const same = current?.row === row;
     try {
       const detail = await RW.get('row', { row }, mine.signal);
-      current = { row, detail, credits: same ? current.credits : null, why: null };
+      if (detail.stopped) return; // the next run asks again
+      current = { row, detail, credits: same ? current.credits : null, why: null, old: true }; // credits of the run before stay until the new ones come
       if (!same) draw();
       else { const at = $('rw-text').scrollTop; drawText(); $('rw-text').scrollTop = at; drawSide(); }
       const slow = setTimeout(() => $('rw-detail').classList.add('rw-busy'), 200);
       try {
         const found = await RW.post('explain', { row }, mine.signal);
-        if (found.stopped || mine !== request) return; // the next run asks again
+        if (found.stopped || mine !== request) return;
         current.credits = found.why ? null : found;
         current.why = found.why ?? null;
+        current.old = false;
       } catch (error) {
         if (error.name === 'AbortError') return;
         RW.trouble(error);
@@ -97,7 +99,8 @@
     if (!current) return;
     const { row, detail } = current;
     if (detail.label === label && !detail.pinned) return;
-    RW.post('say', detail.label === label ? { row, forget: true } : { row, label }).catch(RW.trouble);
+    const said = detail.label === label ? { forget: true } : { label };
+    RW.post('say', { row, of: detail.of, ...said }).catch(RW.trouble);
   };
   // What is typed but not sent: the pane is drawn anew whenever the state is, and must not take it away.
   let typed = null;
@@ -114,7 +117,7 @@
     const keep = () => { typed = { row: current.row, name: score.name, text: input.value, at: input.selectionStart, focused: true }; };
     input.addEventListener('input', keep);
     input.addEventListener('blur', () => { if (typed && input.isConnected) typed.focused = false; });
-    const say = (value) => { typed = null; return RW.post('say', { row: current.row, expected: { [score.name]: value } }).catch(RW.trouble); };
+    const say = (value) => { typed = null; return RW.post('say', { row: current.row, of: current.detail.of, expected: { [score.name]: value } }).catch(RW.trouble); };
     input.addEventListener('keydown', (event) => {
       if (event.key === 'Escape') { typed = null; input.blur(); return; }
       if (event.key !== 'Enter') return;
@@ -195,10 +198,10 @@
     const credits = explained?.credits ?? [];
     const missed = explained?.missed ?? [];
     const file = explained?.file ?? null;
-    const inexact = explained && !explained.exact && score.score !== '!' && score.score !== null;
-    const why = score.error ?? explained?.error;
+    const inexact = explained && !current.old && !explained.exact && score.score !== '!' && score.score !== null;
+    const why = score.error ?? (current.old ? null : explained?.error);
     return el('section', { class: 'rw-reward', 'data-reward': score.name },
-      el('header', {}, el('b', { title: score.name }, RW.alias(score.name)), el('span', { class: 'rw-gap' }), times, ...expectation(score), value),
+      el('header', {}, el('b', { title: score.name }, ...RW.breakable(score.name)), el('span', { class: 'rw-weighed' }, times, ...expectation(score)), value),
       why ? el('p', { class: 'rw-why' }, why, ...lineButton(why)) : null,
       credits.length ? el('ul', {}, ...credits.map((credit) => drawCredit(credit, file))) : null,
       missed.length ? el('ul', { class: 'rw-missed', 'aria-label': 'What did not pay' }, ...missed.map((credit) => drawCredit(credit, file))) : null,

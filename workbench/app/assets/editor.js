@@ -4,7 +4,8 @@
 
 (() => {
   const { el, $, keep } = RW;
-  const PAUSE = 300;
+  const PAUSE = 220;
+  const AGAIN = 2000; // after which what did not arrive is sent once more
   let timer = null;
   let sending = null; // the request under way
   let placing = false; // a key pressed now belongs to the text that is going away
@@ -15,7 +16,17 @@
   RW.placed = -1;
   RW.textToPlace = '';
 
-  const unsentKey = (file) => `rw-unsent:${RW.state?.project.key}:${file}`;
+  const unsentOf = (file) => `rw-unsent:${RW.state?.project.key}:${file}`;
+  const unsentKey = (file) => `${unsentOf(file)}:${RW.desk}`;
+  // What a tab that is gone had not sent; what tabs that are there have not sent yet is theirs.
+  const leftBehind = (file) => {
+    const start = unsentOf(file);
+    let names = [];
+    try { names = Object.keys(localStorage).filter((name) => name === start || name.startsWith(`${start}:`)); } catch { return null; }
+    const own = unsentKey(file);
+    const found = names.filter((name) => name !== own && ![...RW.living].some((desk) => name.endsWith(desk)));
+    return names.includes(own) ? own : found[0] ?? null;
+  };
   const view = () => document.querySelector('#rw-editor .cm-content')?.cmTile?.view ?? null;
   RW.live = keep(localStorage, 'rw-live') !== 'off';
 
@@ -30,36 +41,49 @@
   };
 
   // Sends the newest text; while a request is under way the next one waits, and only the last is sent.
+  // It says which text it was typed on: where another tab's came meanwhile, the server keeps both.
   RW.submit = async ({ run = true, force = false, base } = {}) => {
     clearTimeout(timer);
     if (RW.file === null) return;
     if (sending) { again = { run: run || again?.run, force: force || again?.force, base }; return; }
-    const file = RW.file;
-    const text = RW.text;
-    sending = RW.post('edit', { file, text, run, force, base });
+    await send('edit', RW.file, RW.text, { run, force, base, placed: RW.placed }).catch(RW.trouble);
+    await goOn();
+  };
+
+  // Sends a text; one at a time, as two that are under way may be handled in either order.
+  const send = async (name, file, text, values) => {
+    sending = RW.post(name, { file, text, ...values });
     try {
-      await sending;
-      RW.sent = text;
+      const answer = await sending;
+      if (RW.file === file) { RW.sent = text; RW.placed = answer.placed ?? RW.placed; }
       if (RW.text === text) keep(localStorage, unsentKey(file), null);
+      return answer;
     } catch (error) {
-      RW.trouble(error);
+      if (error.status === 0) { clearTimeout(timer); timer = setTimeout(RW.resend, AGAIN); }
+      throw error;
     } finally {
       sending = null;
     }
+  };
+  const goOn = async () => {
     if (again) { const next = again; again = null; await RW.submit(next); }
+    else if (RW.state && (RW.state.file.name !== RW.file || RW.state.file.placed > RW.placed)) RW.showFile(RW.state);
   };
 
   RW.runNow = () => RW.submit({ run: true, force: true });
 
   RW.save = async (force = false) => {
     if (RW.file === null) return;
-    clearTimeout(timer);
-    const text = RW.text;
+    const file = RW.file;
+    let [text, placed] = [RW.text, RW.placed];
     $('rw-save').disabled = true;
+    clearTimeout(timer);
+    while (sending) {
+      await sending.catch(() => {});
+      if (RW.file === file) { [text, placed] = [RW.text, RW.placed]; clearTimeout(timer); } // what was typed meanwhile too
+    }
     try {
-      const answer = await RW.post('save', { file: RW.file, text, force });
-      RW.sent = text;
-      if (RW.text === text) keep(localStorage, unsentKey(RW.file), null);
+      const answer = await send('save', file, text, { force, placed });
       if (!answer.saved && !answer.conflict) RW.banner('save', answer.error);
       else if (answer.saved) RW.banner('save', null);
     } catch (error) {
@@ -67,12 +91,14 @@
     } finally {
       $('rw-save').disabled = $('rw-dirty').hidden; // the new state may have come before the answer
     }
+    await goOn();
   };
 
   // Puts a text into the editor by way of Gradio, which keeps its own idea of the value in step.
-  RW.place = async (text) => {
+  RW.place = async (text, { stay = false } = {}) => {
     RW.text = RW.sent = RW.textToPlace = text;
     if (!view()) { $('rw-place').click(); return; }
+    const [head, top] = [view().state.selection.main.head, view().scrollDOM.scrollTop];
     placing = true;
     if (view().state.doc.toString() !== text) {
       $('rw-place').click();
@@ -80,6 +106,9 @@
     }
     placing = false;
     forgetHistory();
+    if (!stay) return;
+    view().dispatch({ selection: { anchor: Math.min(head, text.length) } });
+    view().scrollDOM.scrollTop = top;
   };
 
   // Undo must not lead back into the text of another file, or to the empty editor of the first moment.
@@ -90,16 +119,23 @@
     editor.setState(state.constructor.create({ doc: state.doc, extensions: state.config.base }));
   };
 
-  RW.openText = async () => {
+  RW.openText = async ({ first = false } = {}) => {
+    const before = RW.text;
     const found = await RW.get('text');
+    const same = RW.file === found.file;
+    if (same && (RW.text !== RW.sent || RW.text !== before)) return; // typed meanwhile: it is sent as a text of its own
     RW.file = found.file;
     RW.placed = found.placed;
-    await RW.place(found.text);
-    const left = keep(localStorage, unsentKey(found.file));
+    if (!same || RW.text !== found.text) await RW.place(found.text, { stay: same });
+    else RW.sent = found.text;
+    const place = first ? leftBehind(found.file) : unsentKey(found.file);
+    const left = place && keep(localStorage, place);
     if (!left) return;
+    keep(localStorage, place, null);
     const { text, base } = JSON.parse(left);
-    if (text === found.text) { keep(localStorage, unsentKey(found.file), null); return; }
+    if (text === found.text) return;
     await RW.place(text);
+    keep(localStorage, unsentKey(found.file), left);
     RW.sent = null;
     RW.banner('restored', 'What you typed while the server was away has been put back.', [['Fine', () => RW.banner('restored', null)]]);
     await RW.submit({ run: true, base });
@@ -123,12 +159,17 @@
     }
     files.value = state.file.name;
     showDirty(state.file.unsaved.includes(state.file.name) || (RW.text !== null && RW.text !== RW.sent));
-    RW.banner('conflict', state.file.conflict ? `${state.file.name} was changed by another program, and you have a draft of it.` : null, [
-      ['Keep my draft', () => RW.post('settle', { file: RW.file, keep: 'draft' }).catch(RW.trouble)],
-      ['Take the file', () => RW.post('settle', { file: RW.file, keep: 'file' }).catch(RW.trouble)],
-    ]);
+    const settle = (words, kept) => [words, () => {
+      if (kept !== 'draft') { clearTimeout(timer); RW.sent = RW.text; }
+      RW.post('settle', { file: RW.file, keep: kept }).catch(RW.trouble);
+    }];
+    const { name, conflict, changed_by: by, other, aside } = state.file;
+    RW.banner('conflict', conflict ? `${name} was ${by}, and you have a draft of it.` : null, [settle('Keep my draft', 'draft'), settle('Take the file', 'file')]);
+    RW.banner('other', other && !conflict ? `${name} is edited in another tab too, and the two texts differ. Each tab keeps its own.` : null, [settle('Keep mine', 'draft'), settle('Take the other', 'other')]);
+    RW.banner('aside', aside && !other && !conflict ? `Your own text of ${name} was put aside.` : null, [settle('Put it back', 'aside'), settle('Drop it', 'neither')]);
     RW.banner('notice', state.notice);
-    if (RW.file !== null && (state.file.name !== RW.file || state.file.placed !== RW.placed)) RW.openText().catch(RW.trouble);
+    if (RW.file === null || sending) return;
+    if (state.file.name !== RW.file || (state.file.placed !== RW.placed && RW.text === RW.sent)) RW.openText().catch(RW.trouble);
   };
 
   // Decoration only: everything it shows also stands in the lists beside the text.
@@ -197,6 +238,8 @@
     $('rw-save').addEventListener('click', () => RW.save());
     $('rw-revert').addEventListener('click', () => {
       keep(localStorage, unsentKey(RW.file), null);
+      clearTimeout(timer);
+      RW.sent = RW.text;
       RW.post('settle', { file: RW.file, keep: 'file' }).catch(RW.trouble);
     });
     $('rw-live').checked = RW.live;
@@ -213,7 +256,7 @@
     if (gutter) new MutationObserver(paintGutter).observe(gutter, { childList: true, subtree: true, characterData: true });
     window.addEventListener('pagehide', () => {
       if (RW.text === null || RW.text === RW.sent) return;
-      const body = new Blob([JSON.stringify({ desk: RW.desk, file: RW.file, text: RW.text, run: false })], { type: 'application/json' });
+      const body = new Blob([JSON.stringify({ desk: RW.desk, file: RW.file, text: RW.text, run: false, placed: RW.placed })], { type: 'application/json' });
       navigator.sendBeacon('rw/edit', body); // the last 300 ms of typing
     });
   };

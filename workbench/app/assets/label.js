@@ -12,12 +12,12 @@
   let sending = false;
 
   const say = async (label) => {
-    const row = found?.next[0]?.row;
-    if (row === undefined || sending) return;
+    if (!found?.next.length || sending) return;
+    const { row, of } = found.next[0];
     sending = true;
     try {
-      await RW.post('say', { row, label });
-      done.push(row);
+      await RW.post('say', { row, of, label });
+      done.push({ row, of });
       found.next.shift(); // the next one is here already; what the server says replaces it
       if (found.next.length) draw();
     } catch (error) { RW.trouble(error); } finally { sending = false; }
@@ -29,10 +29,10 @@
     refresh();
   };
   const undo = async () => {
-    const row = done.pop();
-    if (row === undefined) return;
-    skipped = skipped.filter((each) => each !== row);
-    try { await RW.post('say', { row, forget: true }); } catch (error) { RW.trouble(error); }
+    const last = done.pop();
+    if (!last) return;
+    skipped = skipped.filter((each) => each !== last.row);
+    try { await RW.post('say', { ...last, forget: true }); } catch (error) { RW.trouble(error); }
   };
 
   const KEYS = { 1: 'right', 2: 'partial', 3: 'wrong', 4: 'hack' };

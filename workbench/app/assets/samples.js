@@ -37,6 +37,8 @@
 
   const showOpen = async () => {
     const box = $('rw-samples-open');
+    const none = (why) => box.replaceChildren(el('h3', {}, 'Nothing is open'), el('p', { class: 'rw-why' }, why), el('p', { class: 'rw-hint' }, 'Open a file of completions below.'));
+    if (!RW.state.project.samples.length) { none('There are no completions yet.'); return; }
     try {
       const found = await RW.get('samples');
       box.replaceChildren(el('h3', {}, 'Open now'),
@@ -45,7 +47,7 @@
         !found.own ? RW.button('Back to the project\u2019s own', (event) => RW.busy(event.target, async () => { await RW.post('samples-use'); close(); }), { id: 'rw-samples-own' }) : '');
     } catch (error) {
       if (error.status !== 400) { RW.trouble(error); return; }
-      box.replaceChildren(el('h3', {}, 'Nothing is open'), el('p', { class: 'rw-why' }, error.message), el('p', { class: 'rw-hint' }, 'Open a file of completions below.'));
+      none(error.message);
     }
   };
 
@@ -122,7 +124,7 @@
       el('div', { class: 'rw-actions' }, label, el('button', {
         type: 'button', class: 'rw-button rw-primary', id: 'rw-hand-add', onclick: (event) => RW.busy(event.target, async () => {
           const columns = Object.fromEntries([...document.querySelectorAll('#rw-hand [data-column]')].filter((each) => each.value !== said.get(each.dataset.column)).map((each) => [each.dataset.column, each.value]));
-          await RW.post('row-add', { prompt: $('rw-hand-prompt').value, completion: $('rw-hand-completion').value, row: detail ? detail.row : -1, columns, label: label.value || null });
+          await RW.post('row-add', { prompt: $('rw-hand-prompt').value, completion: $('rw-hand-completion').value, row: detail ? detail.row : -1, of: detail ? detail.of : null, columns, label: label.value || null });
           close();
           RW.showLast();
         }),
@@ -134,7 +136,7 @@
     const before = RW.state?.shown?.edition ?? 0;
     const wait = () => {
       const shown = RW.state?.shown;
-      if (shown && shown.edition > before && RW.state.status === 'scored') { RW.showPage('write'); RW.goTo(shown.rows - 1); } else if (RW.state?.status !== 'broken') setTimeout(wait, 60);
+      if (shown && shown.edition > before && RW.state.status === 'scored') { RW.showPage('write'); RW.goTo(shown.rows - 1); } else if (!['broken', 'stopped'].includes(RW.state?.status)) setTimeout(wait, 60);
     };
     wait();
   };

@@ -39,14 +39,21 @@
     } else drawEmpty(state);
   };
 
+  const firstPage = () => Math.floor(Math.max(0, top()) / PAGE);
+  const onScreen = () => ({ ...query(), start: firstPage() * PAGE, count: PAGE, find: RW.selected ?? -1 });
+
+  // What is on screen, for whoever waits for new scores: they come with the rows of it.
+  RW.onScreen = () => ({ ...onScreen(), known: shown?.edition ?? 0 });
+
   // Old rows stay on screen until the new ones are here.
   const reload = async (viewChanged) => {
     const mine = ++generation;
-    const first = Math.floor(Math.max(0, top()) / PAGE);
-    const values = { ...query(), start: first * PAGE, count: PAGE, find: RW.selected ?? -1 };
-    let found;
-    try { found = await RW.get('rows', values); } catch (error) { RW.trouble(error); return; }
-    if (mine !== generation) return;
+    const first = firstPage();
+    const values = onScreen();
+    const sent = RW.state.table;
+    let found = sent?.edition === shown.edition && sent.asked === JSON.stringify({ ...values, known: undefined }) ? sent : null;
+    try { found ??= await RW.get('rows', values); } catch (error) { RW.trouble(error); return; }
+    if (mine !== generation || found.stopped) return; // the next scores ask again
     pages = new Map([[first, found.rows]]);
     asked = new Set([first]);
     total = found.total;
@@ -70,7 +77,8 @@
     const mine = generation;
     try {
       const found = await RW.get('rows', { ...query(), start: page * PAGE, count: PAGE });
-      if (mine !== generation) return;
+      if (found.stopped) asked.delete(page);
+      if (mine !== generation || found.stopped) return;
       pages.set(page, found.rows);
       if (pages.size > 40) pages.delete(pages.keys().next().value);
       asked = new Set(pages.keys());
@@ -135,35 +143,45 @@
     return node;
   };
 
-  // A long name may take a second line after an underscore.
-  const breakable = (name) => name.split('_').flatMap((part, index, all) => (index < all.length - 1 ? [`${part}_`, el('wbr')] : [part]));
-
   const drawHead = () => {
     const columns = [['row', '#', 'rw-c-row'], ['group', 'group', 'rw-c-group'], [null, 'completion', 'rw-c-text'],
-      ...shown.columns.map((column) => [`reward:${column.name}`, RW.alias(column.name), 'rw-c-score', column]),
+      ...shown.columns.map((column) => [`reward:${column.name}`, column.name, 'rw-c-score', column]),
       ['total', 'total', 'rw-c-score rw-c-total'], ['advantage', 'adv', 'rw-c-adv']];
     const longest = (name) => Math.max(...name.split('_').map((part, index, all) => part.length + (index < all.length - 1 ? 1 : 0)));
-    const wanted = shown.columns.map((column) => Math.min(96, Math.max(54, Math.round(longest(RW.alias(column.name)) * 6.4) + 20)));
     const room = $('rw-grid').clientWidth || 700;
     const needed = (list) => list.reduce((sum, width) => sum + width, 0) + 156;
+    const widest = (called, most) => shown.columns.map((column) => Math.min(most, Math.max(54, Math.round(longest(called(column.name)) * 6.4) + 20)));
+    const full = widest((name) => name, 130);
+    const wanted = needed(full) + 52 + 260 <= room ? full : widest(RW.alias, 96);
     const narrow = needed(wanted) + 52 + 170 > room; // then names are cut and the group is left out
-    const widths = narrow ? wanted.map((width) => Math.min(width, 66)) : wanted;
     const [group, text] = narrow ? [0, 130] : [52, 150];
+    const most = [126, 116, 106, 96, 86, 76].find((each) => needed(wanted.map((width) => Math.min(width, each))) + text + 16 <= room) ?? 66;
+    const widths = narrow ? wanted.map((width) => Math.min(width, most)) : wanted;
     $('rw-grid').classList.toggle('rw-narrow', narrow);
     $('rw-grid').style.setProperty('--columns', `42px ${group}px minmax(${text}px, 1fr) ${widths.map((width) => `${width}px`).join(' ')} 58px 56px`);
     $('rw-grid').style.setProperty('--least', `${needed(widths) + group + text}px`);
     $('rw-grid').setAttribute('aria-colcount', columns.length);
     const described = JSON.stringify([columns.map((column) => column[0]), RW.view.sort, RW.view.down, shown.columns]);
-    if ($('rw-head').dataset.shown === described) return;
+    if ($('rw-head').dataset.shown === described) { fitHead(widths); return; }
     $('rw-head').dataset.shown = described;
     $('rw-head').replaceChildren(el('div', { class: 'rw-row', role: 'row', 'aria-rowindex': 1 }, ...columns.map(([sort, name, kind, column]) => {
       const active = sort !== null && RW.view.sort === sort;
       const title = column ? `${column.name}: range ${number(column.low, 2)} to ${number(column.high, 2)}${column.declared ? '' : ' (not declared)'}. Sort.` : sort ? `Sort by ${sort}` : null;
       return el('span', { role: 'columnheader', class: kind, 'aria-sort': active ? (RW.view.down ? 'descending' : 'ascending') : sort ? 'none' : null },
-        sort === null ? name : el('button', { type: 'button', title, tabindex: -1, onclick: () => RW.sortBy(sort) },
-          el('span', {}, ...breakable(name)), el('em', { 'aria-hidden': 'true' }, active ? (RW.view.down ? '\u25be' : '\u25b4') : '')));
+        sort === null ? name : el('button', { type: 'button', title, 'aria-label': column ? `${column.name}: sort by it` : null, tabindex: -1, onclick: () => RW.sortBy(sort) },
+          el('span', column ? { 'data-name': name } : {}, name), el('em', { 'aria-hidden': 'true' }, active ? (RW.view.down ? '\u25be' : '\u25b4') : '')));
     })));
+    fitHead(widths);
   };
+  // Names are measured again only where a column has another width.
+  const fitHead = (widths) => {
+    const wanted = `${$('rw-head').dataset.shown}${widths.join()}`;
+    if ($('rw-head').fitted === wanted) return;
+    $('rw-head').fitted = wanted;
+    RW.fitNames($('rw-head').querySelectorAll('[data-name]'));
+  };
+
+  RW.refitHead = () => { $('rw-head').fitted = ''; if (shown) drawHead(); };
 
   const CHIPS = { changed: 'Scores or totals are others than in the saved file', errors: 'A reward failed', none: 'A reward gave None or NaN', dead: 'Groups whose totals are all equal: they teach nothing', pinned: 'You said something of them: kept in labels.jsonl', off: 'A score is another than the one you expect' };
   // Filters that would show nothing are left out.
@@ -183,11 +201,17 @@
     const nothing = !state.shown;
     box.hidden = !(nothing || total === 0);
     $('rw-grid').hidden = nothing;
-    if (box.hidden) return;
+    if (box.hidden) { delete box.dataset.told; return; }
+    if (!nothing || state.status === 'running') delete box.dataset.told;
     if (nothing && state.status === 'running') box.replaceChildren(el('div', { class: 'rw-wait' }, 'Scoring the completions\u2026'));
     else if (nothing) {
       const why = state.problems[0]?.text ?? '';
-      box.replaceChildren(el('b', {}, 'No scores yet'), el('span', { class: 'rw-why' }, why), el('span', {}, 'Scores appear here as soon as this is solved.'));
+      const open = state.project.samples.length || state.read_only ? null : el('button', { type: 'button', class: 'rw-button rw-primary', onclick: RW.openSamples }, 'Open completions\u2026');
+      const told = JSON.stringify([why, Boolean(open)]);
+      if (box.dataset.told === told) return; // a button that is about to be pressed stays
+      box.replaceChildren(el('b', {}, 'No scores yet'), el('span', { class: 'rw-why' }, why), el('span', {}, 'Scores appear here as soon as this is solved.'), ...(open ? [open] : []));
+      box.dataset.told = told;
+      return;
     }
     else {
       box.replaceChildren(el('b', {}, 'No completion matches'), el('span', {}, RW.view.q ? `Nothing contains \u201c${RW.view.q}\u201d here.` : 'This filter is empty.'),
@@ -217,6 +241,7 @@
     RW.place_of_selected = place ?? null;
     if (place !== null && place !== undefined && !quiet) reveal(place);
     draw();
+    RW.wake(); // of a tab that rests, nobody else knows the row
     RW.showDetail(row);
   };
 
@@ -224,6 +249,7 @@
   RW.goTo = async (row) => {
     RW.select(row, null);
     const found = await RW.get('rows', { ...query(), start: 0, count: 0, find: row }).catch(RW.trouble);
+    if (found?.stopped) return;
     if (found && found.at !== null && RW.selected === row) { RW.place_of_selected = found.at; reveal(found.at); draw(); }
     else if (found && found.at === null && RW.selected === row && (RW.view.chip !== 'all' || RW.view.q || RW.view.bar)) {
       $('rw-search').value = '';

@@ -43,7 +43,7 @@
   const frame = (name, title, main, notes, picture, axis, onclick, pressed, controls = null) =>
     el('div', { class: `rw-tile${pressed ? ' rw-on' : ''}` },
       el('button', { type: 'button', class: 'rw-tile-press', title, onclick, 'aria-label': title, 'aria-pressed': pressed ? 'true' : 'false', 'data-focus': `tile:${name}` }),
-      el('span', { class: 'rw-tile-top' }, el('span', { class: 'rw-tile-name' }, name), controls?.[0]),
+      el('span', { class: 'rw-tile-top' }, el('span', { class: 'rw-tile-name', 'data-name': controls ? name : null }, name), controls?.[0]),
       el('span', { class: 'rw-tile-main' }, ...main, controls?.[1]),
       picture,
       el('span', { class: 'rw-axis' }, el('span', {}, axis[0]), ...notes, el('span', {}, axis[1])));
@@ -54,6 +54,10 @@
     el('span', {}, tile.spread === null ? '' : `\u03c3 ${number(tile.spread, 2)}`),
   ];
 
+  const fit = () => RW.fitNames(document.querySelectorAll('#rw-tiles [data-name]'));
+  // Names are measured again in another width, and once the font that they are set in is there.
+  RW.startTiles = () => { new ResizeObserver(fit).observe($('rw-tiles')); document.fonts?.ready.then(() => { fit(); RW.refitHead(); }); };
+
   RW.showTiles = (shown) => {
     const { rewards, total, groups } = shown.tiles;
     const sort = RW.view.sort;
@@ -63,7 +67,7 @@
       if (tile.none) notes.push(note(`${count(tile.none)} None`));
       const title = `${tile.name}: mean ${number(tile.mean)}, weight ${number(tile.weight, 2)}`
         + `${tile.seconds === null ? '' : `, ${RW.seconds(tile.seconds)}`}. Click to sort by it.`;
-      return frame(RW.alias(tile.name), title, figure(tile), notes,
+      return frame(tile.name, title, figure(tile), notes,
         histogram(tile, { label: `Histogram of ${tile.name}` }), [number(tile.low, 1), number(tile.high, 1)],
         () => RW.sortBy(`reward:${tile.name}`), sort === `reward:${tile.name}`, RW.weightControls(tile));
     });
@@ -87,6 +91,7 @@
     const typed = held?.tagName === 'INPUT' ? [held.value, held.selectionStart] : null;
     box.replaceChildren(...found);
     box.scrollLeft = left;
+    fit();
     const again = held && box.querySelector(`[data-focus="${CSS.escape(held.dataset.focus ?? '')}"]`);
     if (again) { again.focus({ preventScroll: true }); if (typed) { again.value = typed[0]; again.setSelectionRange(typed[1], typed[1]); } }
   };

@@ -94,12 +94,11 @@ async def _seal(bench: Bench, request: Request) -> Any:
 
 
 async def _waive(bench: Bench, request: Request) -> Any:
-    """Accept a finding, with a reason, in the manifest."""
+    """Accept a finding, named by `check` and `reward`, with a reason, in the manifest; also while the checks run."""
     body = await body_of(request)
     desk = await desk_of(bench, body)
-    if desk.checking.state == "running":
-        raise UsageError("the checks are still running: waive what stands when they are done")
-    finding = desk.checking.finding(integer_of(body, "number", -1, least=-1))
+    reward = text_of(body, "reward") if body.get("reward") is not None else None
+    finding = desk.checking.finding_of(text_of(body, "check"), reward)
     await run_in_threadpool(desk.waive, finding["check"], finding["reward"], text_of(body, "reason"))
     return {"waived": finding["check"]}
 
@@ -170,6 +169,7 @@ def summary(desk: Desk) -> Mapping[str, Any]:
         "progress": checking.said.get("progress"),
         "findings": None if result is None else len(open_),
         "found": len(checking.findings),
+        "waived": sum("waived" in finding for finding in checking.findings),
         "stale": checking.stale(desk),
         "sealed": checking.said.get("sealed") is not None,
         "refused": checking.said.get("refused"),

@@ -11,6 +11,7 @@ from rewards.errors import UsageError
 from workbench.app.bench import Bench
 from workbench.app.door import Table, desk_of
 from workbench.app.view.queue import queue_view
+from workbench.labels import row_digest
 
 MAX_SKIPPED = 500
 
@@ -23,7 +24,8 @@ async def _queue(bench: Bench, request: Request) -> Any:
         raise UsageError(f"'skipped' is a list of up to {MAX_SKIPPED} row numbers with commas")
     shown = desk.require_shown()
     view = await run_in_threadpool(queue_view, shown.board, {int(part) for part in skipped})
-    return {"edition": shown.edition, **view}
+    rows = [{**each, "of": row_digest(shown.rows.samples, each["row"])} for each in view["next"]]
+    return {"edition": shown.edition, **view, "next": rows}
 
 
 ROUTES: Table = {"queue": ("GET", _queue)}

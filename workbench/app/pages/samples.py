@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -71,25 +72,55 @@ async def _use(bench: Bench, request: Request) -> Any:
 
 
 async def _upload(bench: Bench, request: Request) -> Any:
-    """Keep an uploaded file for this tab until the server ends; its name for `samples-look`."""
+    """Keep an uploaded file for this tab until the server ends; its name for `samples-look`.
+
+    It replaces no earlier one, which may be open, and is there whole or not at all.
+    """
     desk = await desk_of(bench, request.query_params)
     name = safe_name(text_of(request.query_params, "name"))
     folder = desk.shelf.uploads(desk.key)
+    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".")  # which no upload is called
+    try:
+        with open(handle, "wb") as file:
+            await _receive(request, name, file)
+        return {"path": f"{UPLOADED}{_put(Path(temporary), folder, name)}"}
+    except OSError as error:
+        raise UsageError(f"{name} cannot be kept: {error.strerror}") from error
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+async def _receive(request: Request, name: str, file: BinaryIO) -> None:
+    """Write what comes into `file`.
+
+    Raises:
+        UsageError: it is too much.
+    """
     size = 0
-    with (folder / name).open("wb") as file:
-        async for part in request.stream():
-            size += len(part)
-            if size > MAX_UPLOAD:
-                break
-            await run_in_threadpool(file.write, part)
-    if size > MAX_UPLOAD:
-        (folder / name).unlink()
-        raise UsageError(f"{name} is larger than {MAX_UPLOAD // 1_000_000} MB; open it by its path instead")
-    return {"path": f"{UPLOADED}{name}"}
+    async for part in request.stream():
+        size += len(part)
+        if size > MAX_UPLOAD:
+            raise UsageError(
+                f"{name} is larger than {MAX_UPLOAD // 1_000_000} MB; open it by its path instead"
+            )
+        await run_in_threadpool(file.write, part)
+
+
+def _put(temporary: Path, folder: Path, name: str) -> str:
+    """Give a file the name, or where that is taken the first free one like "2-rows.csv"; which it is."""
+    free, number = name, 1
+    while True:
+        try:
+            (folder / free).open("x").close()  # the name is ours
+        except FileExistsError:
+            number += 1
+            free = f"{number}-{name[-100:]}"
+        else:
+            return temporary.replace(folder / free).name
 
 
 async def _add_row(bench: Bench, request: Request) -> Any:
-    """Keep a completion written by hand in `labels.jsonl`; `row` has the columns that are not given otherwise."""
+    """Keep a completion written by hand in `labels.jsonl`; the shown `row` has the columns not given here."""
     body = await body_of(request)
     desk = await desk_of(bench, body)
     prompt, completion = text_of(body, "prompt"), text_of(body, "completion")
@@ -99,7 +130,9 @@ async def _add_row(bench: Bench, request: Request) -> Any:
         raise UsageError("'columns' maps columns to values")
     if len(prompt) + len(completion) > MAX_TEXT:
         raise UsageError(f"prompt and completion are longer than {MAX_TEXT} characters")
-    values = dict(await run_in_threadpool(_columns_of, desk, integer_of(body, "row", -1, least=-1)))
+    row = integer_of(body, "row", -1, least=-1)
+    of = text_of(body, "of") if body.get("of") is not None else None
+    values = dict(await run_in_threadpool(_columns_of, desk, row, of))
     for name, text in columns.items():
         values[str(name)] = _typed(str(text), values.get(str(name)))
     await run_in_threadpool(desk.keep_row, prompt, completion, values, label)
@@ -133,11 +166,12 @@ async def _generate_stop(bench: Bench, request: Request) -> Any:
     return desk.generating.to_json()
 
 
-def _columns_of(desk: Desk, row: int) -> Mapping[str, Any]:
-    samples = desk.shelf.rows(desk.source).samples
-    return (
-        {} if not 0 <= row < len(samples) else {name: values[row] for name, values in samples.columns.items()}
-    )
+def _columns_of(desk: Desk, row: int, of: str | None) -> Mapping[str, Any]:
+    """The columns of a row that is shown, {} for none; `of` as for `Desk.shown_with`."""
+    if row < 0 or desk.shown is None:
+        return {}
+    samples = desk.shown_with(row, of).rows.samples
+    return {} if row >= len(samples) else {name: values[row] for name, values in samples.columns.items()}
 
 
 def _typed(text: str, like: Any) -> Any:

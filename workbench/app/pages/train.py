@@ -16,7 +16,7 @@ from workbench.app.checking import seal_view
 from workbench.app.desk import Desk
 from workbench.app.door import Table, body_of, desk_of, text_of
 from workbench.app.programs import Program
-from workbench.app.recorded import recorded_steps
+from workbench.app.recorded import held_out_steps, recorded_steps
 from workbench.app.view.curves import MOST_RUNS, curves, run_marks
 from workbench.app.view.run import diagnoses_view, settings_of_run, where_it_stands
 
@@ -78,7 +78,7 @@ def _run_view(desk: Desk, name: str, beside: list[str], seen: str) -> dict[str, 
         "charts": curves(lines, {each: other.metrics() for each, other in others.items()}, name),
         "legend": run_marks([name, *others]) if others else [],
         "settings": settings_of_run(run.manifest()),
-        "recorded": len(recorded_steps(run)),
+        "recorded": len(recorded_steps(run)) + len(held_out_steps(run)),
         "diagnoses": diagnoses_view(run.diagnoses()),
         "log": program.said,
         "resumable": state["resumable"] and not program.running,  # one that was stopped takes a moment to end

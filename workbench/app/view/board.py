@@ -29,6 +29,9 @@ Bounds = tuple[float, float]
 SAME = 1e-9
 """Scores that differ by at most this are the same."""
 
+ABOUT_ROWS = ("texts", "members", "short_groups")
+"""What a board finds out about its rows whatever they score."""
+
 CUSTOMARY: tuple[Bounds, ...] = ((0.0, 1.0), (-1.0, 0.0), (-1.0, 1.0))
 """Ranges a reward without a declared one is taken to have, if its scores fit."""
 
@@ -115,7 +118,8 @@ class Board:
     @cached_property
     def statistics(self) -> GroupStatistics:
         """Mean and spread of the totals in each group."""
-        return group_statistics(self.scores, [column.weight for column in self.columns], self.groups)
+        weights = [column.weight for column in self.columns]
+        return group_statistics(self.scores, weights, self.groups, aggregation=self.aggregation)
 
     @cached_property
     def members(self) -> dict[str, list[int]]:
@@ -134,14 +138,9 @@ class Board:
     @cached_property
     def dead(self) -> NDArray[np.bool_]:
         """(n,): True for rows of a group that teaches nothing because its totals are all equal."""
-        names = {
-            name
-            for name, dead, size in zip(
-                self.statistics.names, self.statistics.zero_spread, self.statistics.size, strict=True
-            )
-            if dead and size > 1
-        }
-        return np.array([group in names for group in self.groups], dtype=bool)
+        found = self.statistics
+        dead = dict(zip(found.names, found.zero_spread & (found.size > 1), strict=True))
+        return np.fromiter(map(dead.__getitem__, self.groups), dtype=bool, count=len(self.groups))
 
     @cached_property
     def failed(self) -> NDArray[np.bool_]:
@@ -173,6 +172,17 @@ class Board:
                     right = np.isnan(score) if value is None else abs(score - value) <= SAME
                     found[row] |= not right
         return found
+
+    def knowing(self, other: Board | None) -> Board:
+        """This board, with what `other` found out about the rows themselves where it has the same ones."""
+        if (
+            other is not None
+            and other.completions is self.completions
+            and (other.groups is self.groups or other.groups == self.groups)
+        ):
+            kept = vars(other)
+            vars(self).update({name: kept[name] for name in ABOUT_ROWS if name in kept})
+        return self
 
     def reweighted(self, weights: Mapping[str, float]) -> Board:
         """The same scores under these weights; nothing is scored again. Names that are no reward are passed over."""

@@ -37,6 +37,7 @@ def compared_view(difference: Difference) -> dict[str, Any]:
         "ranks": difference.ranks,
         "turned": difference.turned,
         "pairs": difference.pairs,
+        "ties": [difference.ties_broken, difference.ties_made],
         "groups": difference.groups,
         "dead": [difference.dead_before, difference.dead_after],
         "shown": {name: len(changed_rows(difference, "taught", name)) for name in SHOWN},

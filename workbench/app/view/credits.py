@@ -30,7 +30,7 @@ def credits_view(
     rewards = []
     for reward in explanation.get("rewards", ()):
         file = (files or {}).get(reward.get("name", ""))
-        source = (sources or {}).get(file or "", "").splitlines()
+        source = (sources or {}).get(file or "", "").split("\n")
         rewards.append(
             {
                 "name": reward.get("name", ""),

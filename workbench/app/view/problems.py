@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rewards.contract import Status
+from workbench.app.engine import Step
 from workbench.app.view.board import Board
 
 MAX_PROBLEMS = 20
@@ -20,6 +21,23 @@ LINE = re.compile(r"\bline (\d+)\b")
 def load_problem(sentence: str, file: str) -> dict[str, Any]:
     """The problem of a file that could not be loaded, with its line where the sentence names one."""
     return {"kind": "error", "text": sentence, "line": line_of(sentence, file), "row": None, "count": None}
+
+
+def stopped_problem(seconds: float, step: Step | None, shown: int | None) -> dict[str, Any]:
+    """What a person stopped and after how long; `step` is how far it was, `shown` the run whose scores stay.
+
+    >>> stopped_problem(12.3, Step(1, 3, "slow", 0.0), 4)["text"]
+    'Stopped after 12 s while slow was being scored; 1 of 3 rewards was done. The scores shown are those of run 4.'
+    """
+    seconds_said = f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+    if step is None:
+        text = f"Stopped after {seconds_said}, before any reward was called."
+    else:
+        rows = f" ({step.share:.0%} of its rows were done)" if step.share else ""
+        done = f"{step.done} of {step.of} rewards {'was' if step.done == 1 else 'were'} done"
+        text = f"Stopped after {seconds_said} while {step.name} was being scored{rows}; {done}."
+    text += " Nothing is shown yet." if shown is None else f" The scores shown are those of run {shown}."
+    return _problem("warning", text, None, None, None)
 
 
 def line_of(sentence: str, file: str) -> int | None:

@@ -20,6 +20,7 @@ def step_view(recorded: RecordedStep) -> dict[str, Any]:
     witnesses = {each.name for each in recorded.oracles}
     return {
         "step": recorded.step,
+        "held_out": recorded.held_out,
         "total": len(recorded),
         "groups": len(set(recorded.groups)),
         "rewards": [
@@ -63,6 +64,7 @@ def recorded_row(recorded: RecordedStep, row: int) -> dict[str, Any]:
     return {
         "row": row,
         "step": recorded.step,
+        "held_out": recorded.held_out,
         "prompt": messages(recorded.prompts[row]),
         "values": [[name, value_text(values[row])] for name, values in recorded.values.items()],
         "text": text[:MAX_TEXT],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -133,8 +134,18 @@ def open_page(browser: Any) -> Iterator[OpenPage]:
     open_it.wrong = wrong  # type: ignore[attr-defined]
     yield open_it
     for context in contexts:
+        for page in context.pages:
+            let_it_be_kept(page)
         context.close()
     assert wrong == []
+
+
+def let_it_be_kept(page: Any) -> None:
+    """Wait until the server has what was typed: sent while the page closes, it would be the next test's draft."""
+    from playwright.sync_api import Error
+
+    with contextlib.suppress(Error):  # a page without the app, or a server that was ended
+        page.wait_for_function("() => !window.RW?.text || RW.text === RW.sent", timeout=2_000)
 
 
 def foreign(url: str, server: Server) -> bool:
@@ -200,8 +211,8 @@ class Bench:
         )
         self.page.keyboard.insert_text(new) if new else self.page.keyboard.press("Delete")
 
-    def after_run(self, run: int) -> str:
-        """Wait until a later run than `run` has ended; its status."""
+    def after_run(self, run: int, ends: str = "scored") -> None:
+        """Wait until a later run than `run` has ended so; a failure tells what the page says of it."""
         self.page.wait_for_function(
             "(run) => Number(document.querySelector('#rw-results-in').dataset.run) > run", arg=run
         )
@@ -209,13 +220,14 @@ class Bench:
             """() => { const {status, run, table} = document.querySelector('#rw-results-in').dataset;
             return status === 'broken' || (status === 'scored' && table.startsWith(`${run}:`)) }"""
         )
-        return str(self.page.get_attribute("#rw-results-in", "data-status"))
+        ended = self.page.get_attribute("#rw-results-in", "data-status")
+        assert ended == ends, f"{self.page.inner_text('#rw-problems')}\n{self.text}"
 
-    def edit(self, old: str, new: str) -> str:
-        """Replace text, wait for its run; the status."""
+    def edit(self, old: str, new: str, ends: str = "scored") -> None:
+        """Replace text and wait for its run, which ends so."""
         run = self.run
         self.replace(old, new)
-        return self.after_run(run)
+        self.after_run(run, ends)
 
     def cells(self, row: int) -> list[str]:
         """The texts of a row's cells."""

@@ -42,6 +42,31 @@ def test_what_was_typed_survives_a_killed_server(
     ]
 
 
+@pytest.mark.slow
+@pytest.mark.browser
+def test_a_text_that_was_given_up_while_the_tab_was_cut_off_is_not_shown_on(
+    start: Any, project: Path, open_page: Any, as_bench: Any
+) -> None:
+    first = start(project)
+    port = int(first.origin.rpartition(":")[2])
+    bench = as_bench(open_page(first))
+    before = bench.text
+    bench.edit("score += 0.25", "score += 0.125")
+    first.process.send_signal(signal.SIGKILL)
+    first.process.wait(20)
+    bench.page.set_default_timeout(120_000)  # a second server has to load
+    bench.page.wait_for_selector("text=The server does not answer")
+    for draft in (first.state / "reward-workbench" / "drafts").glob("*.json"):
+        draft.unlink()  # as another tab does that takes the file
+    start(project, port)
+    bench.shows_text(before)
+    open_page.wrong[:] = [
+        said
+        for said in open_page.wrong
+        if "ERR_CONNECTION" not in said and "ERR_EMPTY" not in said and "ERR_INCOMPLETE" not in said
+    ]
+
+
 def test_ctrl_c_ends_the_server_and_its_processes(start: Any, project: Path) -> None:
     server = start(project)
     assert server.stop() == 0

@@ -8,6 +8,8 @@ import pytest
 
 pytestmark = pytest.mark.browser
 PATIENCE_MS = 120_000
+CARET = """(() => { const state = document.querySelector('#rw-editor .cm-content').cmTile.view.state;
+    return state.doc.lineAt(state.selection.main.head).number })()"""
 
 
 def test_the_tour_is_offered_once_and_repairs_a_bug_in_a_copy_of_its_own(
@@ -31,6 +33,9 @@ def test_the_tour_is_offered_once_and_repairs_a_bug_in_a_copy_of_its_own(
     page.wait_for_selector("#rw-findings [data-check=RW601]")
     assert "a dot does not match" in page.inner_text("#rw-tour-text")
     assert "Passes" not in page.inner_text(".rw-verdict")
+    page.click("#rw-findings [data-check=RW601] header button:text('L5')")
+    page.wait_for_selector("#rw-main:visible")
+    assert page.evaluate(CARET) == 5
     page.click("#rw-tour-next")
     page.wait_for_selector("#rw-margin:visible")
     page.wait_for_function(
@@ -38,6 +43,11 @@ def test_the_tour_is_offered_once_and_repairs_a_bug_in_a_copy_of_its_own(
         ".getBoundingClientRect()); return card.top > 60 && card.bottom <= list.top; }"
     )
     page.wait_for_selector("#rw-tour[data-done=no]")
+    page.click("#rw-editor .cm-content")
+    page.keyboard.press("Control+Home")
+    assert page.evaluate(CARET) == 1
+    page.click("#rw-margin button:text('line 5')", timeout=5_000)  # the tour's card must not lie on it
+    assert page.evaluate(CARET) == 5
     page.click("#rw-tour-do")
     page.wait_for_selector("#rw-tour-said >> text=The scores moved.")
     page.click("#rw-tour-next")

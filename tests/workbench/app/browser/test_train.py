@@ -78,6 +78,29 @@ def test_completions_are_read_step_by_step_suspects_first_and_opened_in_write(
     assert page.is_visible("#rw-main")
 
 
+def test_held_out_completions_are_a_stop_of_the_slider_and_marked(
+    no_runs: Any, open_page: Any, as_bench: Any
+) -> None:
+    run = write_run(no_runs.project, "first")
+    for step in (1, 2):
+        write_step(run, step, [f"trained {step}", "b"], [1.0, 0.0], [0.0, 1.0])
+    write_step(run, 1, ["asked apart", "d"], [1.0, 0.0], [1.0, 0.0], held_out=1)
+    page = as_bench(open_page(no_runs)).page
+    page.click("#rw-tab-train")
+    page.click("[data-run=first]")
+    page.wait_for_selector("#rw-record-rows[data-step='2']")
+    assert page.locator(".rw-held").count() == 0
+    page.click("[aria-label='Step before']")
+    page.wait_for_selector("#rw-record-rows[data-step='1'][data-held='1'] >> text=asked apart")
+    page.wait_for_selector(".rw-held >> text=held-out")
+    assert "Held-out prompts, which the run does not train on" in page.inner_text("#rw-record-rows")
+    assert page.get_attribute("#rw-record-step", "aria-valuetext") == "step 1, held-out prompts"
+    assert not page.is_visible("#rw-record-words")
+    page.click("[aria-label='Step before']")
+    page.wait_for_selector("#rw-record-rows[data-step='1'][data-held='0'] >> text=trained 1")
+    page.wait_for_selector("#rw-record-words:visible")
+
+
 @pytest.mark.slow
 def test_a_toy_model_is_trained_and_its_completions_opened(
     no_runs: Any, open_page: Any, as_bench: Any

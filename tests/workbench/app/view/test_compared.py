@@ -31,6 +31,12 @@ def test_the_head_counts_rows_signs_and_groups(difference: Difference) -> None:
     ]
 
 
+def test_ties_that_broke_and_that_came_are_counted() -> None:
+    before, after = table({"a": [0.5, 0.5, 1.0]}, ["g"] * 3), table({"a": [0.5, 0.75, 0.75]}, ["g"] * 3)
+    view = compared_view(compare(before, after))
+    assert (view["ties"], view["turned"], view["pairs"]) == ([1, 1], 0, 3)
+
+
 @pytest.mark.parametrize(
     ("order", "shown", "rows"),
     [
