@@ -72,6 +72,7 @@ class Finding:
     `count` says how many samples show it; `cause` tells equal matters apart and goes into the fingerprint;
     `cost` orders findings; `waived` is the user's reason for accepting it; `known` says that a baseline has it.
     `lines` are all lines it is about, each with a sentence, for the margin of the code; no report shows them.
+    `also` are findings of the same cause that it speaks for (`workbench.checks.one_cause`).
     """
 
     check: str
@@ -88,6 +89,12 @@ class Finding:
     waived: str | None = None
     known: bool = False
     lines: tuple[tuple[int, str], ...] = ()
+    also: tuple[Finding, ...] = ()
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """The codes of the checks that found it, its own first."""
+        return tuple(dict.fromkeys((self.check, *(other.check for other in self.also))))
 
     @property
     def accepted(self) -> bool:
@@ -105,7 +112,7 @@ class Finding:
         return SEVERITIES[self.severity] >= SEVERITIES[level]
 
     def to_json(self) -> dict[str, Any]:
-        """The fields of `check --format json`; `waived` and `known` are there only where they hold."""
+        """The fields of `check --format json`; `waived`, `known` and `also` are there only where they hold."""
         shown: dict[str, Any] = {
             "check": self.check,
             "name": self.name,
@@ -121,6 +128,17 @@ class Finding:
             shown["waived"] = self.waived
         if self.known:
             shown["known"] = True
+        if self.also:
+            shown["also"] = [
+                {
+                    "check": other.check,
+                    "name": other.name,
+                    "severity": other.severity,
+                    "message": other.message,
+                    "fingerprint": other.fingerprint,
+                }
+                for other in self.also
+            ]
         return shown
 
 

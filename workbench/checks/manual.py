@@ -46,6 +46,13 @@ def manual() -> str:
         "[check]",
         'waive = [{ check = "RW122", reward = "length", reason = "prints while we debug it" }]',
         "```",
+        "",
+        "Some checks are about one kind of reward only: what a format reward may do is wrong for a correctness one. A",
+        "reward of a set that declares no kind and only looks like one is not judged by it. Its checks of that kind",
+        "are *held back*, which is told at the top, in the verdict and where the set is sealed: a pass says nothing of",
+        'them. Declare the kind (`kind = "correctness"` under `[[reward]]`, or `@reward(kind="correctness")`), or run',
+        "them all the same with `--assume-kinds`. A reward that is alone in its target is judged by the labels of its",
+        "samples.",
     ]
     for family, title in FAMILIES.items():
         checks = [check for code, check in sorted(CHECKS.items()) if code.startswith(family)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -93,17 +94,42 @@ class Report:
     assume_with: str = "--assume-kinds"
 
     @property
+    def _held(self) -> dict[tuple[str, str], int]:
+        """How many checks were held back, by reward and the kind that it looks like."""
+        return Counter(
+            (item.reward, item.held)
+            for item in self.skipped
+            if item.held is not None and item.reward is not None
+        )
+
+    @property
+    def held_short(self) -> tuple[str, str]:
+        """How many checks were held back and of which rewards, and what has them run; "" twice where none were."""
+        held = self._held
+        if not held:
+            return "", ""
+        count, rewards = sum(held.values()), list(dict.fromkeys(reward for reward, _ in held))
+        kinds = list(dict.fromkeys(f'kind = "{kind}"' for _, kind in held))
+        whose = (
+            " and ".join(f"'{reward}'" for reward in rewards)
+            if len(rewards) < 3
+            else f"{len(rewards)} rewards"
+        )
+        owned = "its kind" if len(rewards) == 1 else "their kinds"
+        said = f" ({kinds[0]})" if len(kinds) == 1 else ""
+        return (
+            f"{count} check{'s' if count != 1 else ''} of {whose} held back",
+            f"declare {owned}{said}, or run with {self.assume_with}",
+        )
+
+    @property
     def held_back(self) -> list[str]:
         """A sentence for each reward and kind for which checks were held back, what would have them run."""
-        counts: dict[tuple[str, str], int] = {}
-        for item in self.skipped:
-            if item.held is not None and item.reward is not None:
-                counts[item.reward, item.held] = counts.get((item.reward, item.held), 0) + 1
         return [
             f"{count} check{'s' if count != 1 else ''} of {reward} held back: it looks like {kind} and does not "
             f'say so; declare kind = "{kind}" (in rewardset.toml, or @reward(kind="{kind}")), or run them with '
             f"{self.assume_with}"
-            for (reward, kind), count in counts.items()
+            for (reward, kind), count in self._held.items()
         ]
 
     def for_python(self) -> Report:

@@ -18,12 +18,14 @@ from rewards.targets import did_you_mean
 from workbench.checks.check import Check, RewardCheck, SetCheck
 from workbench.checks.code.lead import Lead, fold
 from workbench.checks.finding import Finding, merge
+from workbench.checks.one_cause import Sign, join_causes, signs_of
 from workbench.checks.paid import Pay
 from workbench.checks.report import Proved, Report, RewardReport, Skipped
 from workbench.checks.selection import CHECKS
 from workbench.checks.selection import select as select_checks
 from workbench.checks.session import NOT_CONCERNED, Outcome, Session, why_held
 from workbench.checks.subject import Options
+from workbench.opening import manifest_of
 from workbench.versions import FOLDER
 
 if TYPE_CHECKING:
@@ -101,8 +103,10 @@ def run_checks(
         if proved is not None and samples is not None and batch is not None and proved.rows:
             run.narrow = opened(samples.take(proved.rows), batch.rows(proved.rows))
         run.everything(checks, proved)
+        findings = run.joined(settings.waive if settings else ())
     report = run.report(
         target,
+        findings,
         settings.waive if settings else (),
         fail_on=settings.fail_on if settings else "error",
         seconds=time.perf_counter() - started,
@@ -140,15 +144,6 @@ def options_of(
         assume_kinds=assume_kinds,
         memory=_memory(manifest),
     )
-
-
-def manifest_of(target: str) -> Manifest | None:
-    """The manifest of a project target; None for other targets. Runs none of the user's code."""
-    from rewards.manifest import read_manifest
-    from rewards.targets import parse_target
-
-    parsed = parse_target(target)
-    return read_manifest(parsed.path) if parsed.kind == "project" else None
 
 
 def _memory(manifest: Manifest | None) -> Path | None:
@@ -228,28 +223,37 @@ class _Run:
             self.ran[check.code] = check.version
         self.durations[check.code] = self.durations.get(check.code, 0.0) + outcome.seconds
 
+    def _signs(self, reward: str, findings: Sequence[Finding]) -> list[Sign]:
+        """What tells causes apart among findings of a reward."""
+        return signs_of(next(one for one in self.session.subjects if one.name == reward), findings)
+
+    def joined(self, waivers: Sequence[Waiver]) -> list[Finding]:
+        """The findings with what belongs together as one, and marked where they are waived."""
+        lines = {described.name: described.line for described in self.session.description.rewards}
+        merged = merge(fold(self.findings, PROOFS, lines))
+        return join_causes([waive(finding, waivers) for finding in merged], self._signs, lines)
+
     def report(
         self,
         target: str,
+        findings: Sequence[Finding],
         waivers: Sequence[Waiver],
         *,
         fail_on: str,
         seconds: float,
         proved: Proved | None,
     ) -> Report:
-        """The findings merged, waived and ordered."""
+        """What came of the run, with the findings of `joined`."""
         session = self.session
-        lines = {described.name: described.line for described in session.description.rewards}
-        waived = [waive(finding, waivers) for finding in merge(fold(self.findings, PROOFS, lines))]
         labels = session.samples.labels if session.samples is not None else []
         return Report(
             target=target,
             description=session.description,
             rewards=tuple(
-                RewardReport(name, tuple(f for f in waived if f.reward == name))
+                RewardReport(name, tuple(f for f in findings if f.reward == name))
                 for name in session.description.names
             ),
-            findings=tuple(finding for finding in waived if finding.reward is None),
+            findings=tuple(finding for finding in findings if finding.reward is None),
             skipped=tuple(self.skipped),
             ran=tuple(sorted(self.ran.items())),
             seconds=seconds,
@@ -262,16 +266,17 @@ class _Run:
             right=labels.count("right"),
             wrong=labels.count("wrong") + labels.count("hack"),
             durations=dict(sorted(self.durations.items())),
-            notes=tuple(_idle(waivers, waived, self.ran)),
+            notes=tuple(_idle(waivers, findings, self.ran)),
             proved=proved,
         )
 
 
 def waive(finding: Finding, waivers: Sequence[Waiver]) -> Finding:
-    """The finding with the reason of the first waiver that is about it."""
+    """The finding with the reason of the first waiver that is about it; one that speaks for others needs theirs too."""
+    others = [waive(other, waivers) for other in finding.also]
     for waiver in waivers:
         if waiver.check == finding.check and waiver.reward in (None, finding.reward):
-            return replace(finding, waived=waiver.reason)
+            return replace(finding, waived=waiver.reason) if all(o.accepted for o in others) else finding
     return finding
 
 
@@ -288,4 +293,4 @@ def _idle(waivers: Sequence[Waiver], findings: Sequence[Finding], ran: Mapping[s
             yield f"[check] waive: nothing to waive, {waiver.check}{where} finds nothing; take the line out"
 
 
-__all__ = ["Found", "Progress", "manifest_of", "options_of", "run_checks", "waive"]
+__all__ = ["Found", "Progress", "options_of", "run_checks", "waive"]

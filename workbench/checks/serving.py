@@ -21,9 +21,10 @@ from rewards.errors import RewardWorkbenchError
 from rewards.manifest import Manifest
 from workbench.checks.check import RewardCheck, SetCheck
 from workbench.checks.finding import merge
-from workbench.checks.runner import manifest_of, options_of, waive
+from workbench.checks.runner import options_of, waive
 from workbench.checks.selection import CHECKS
 from workbench.checks.session import Outcome, Session
+from workbench.opening import manifest_of
 
 WIDTH = 100
 

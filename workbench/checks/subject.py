@@ -10,16 +10,16 @@ from __future__ import annotations
 import ast
 import copy
 import functools
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rewards.contract import Batch, CallResult, Status, completion_text
+from rewards.contract import Batch, CallResult, Status, completion_text, failed_result, merge_results
 from rewards.errors import WorkerDied, WorkerTimeout
 from workbench.checks.finding import Evidence
 from workbench.checks.odd import Odd, odd_completions
+from workbench.checks.source import Source, reason_of
 from workbench.checks.steadiness import Steadiness, read_steadiness
 from workbench.checks.task import Task, columns_read, read_task
 from workbench.samples.form import speech
@@ -41,6 +41,12 @@ BASE_S = 2.0
 """Seconds the base call may take."""
 BUDGET_S = 0.5
 """Seconds one further call may take, going by the time of the base call."""
+FIRST_LOOK_S = 2.0
+"""Seconds a completion may take in the very first call, which may also import; a longer one is looked at again."""
+GLANCE_S = 0.5
+"""Seconds a completion of a quick reward may take in the base call; what takes longer is looked at again."""
+LOOKS = 4
+"""How many times a glance a row has that may hang as another does, or may only be slow."""
 
 OBSERVING = "workbench.checks.observing:"
 
@@ -97,6 +103,12 @@ class RewardSubject:
     """How many made-up completions hung."""
     trial_seconds: float = 0.0
     """Seconds spent on made-up completions so far."""
+    hung_s: float | None = None
+    """Seconds that each row had which did not come back in the base call, where that is less than all patience."""
+    looked_s: float | None = None
+    """Seconds such rows had when they were looked at once more; `stuck` had all patience."""
+    stuck: list[int] = field(default_factory=list)
+    """The rows that hang for certain where not all had all patience: those that had it."""
     exploited: bool = False
     """Whether a check already showed a made-up completion that is paid like a right one."""
 
@@ -127,8 +139,11 @@ class RewardSubject:
 
     @property
     def compares(self) -> bool:
-        """Whether the reward compares the rows of a prompt, as declared or as seen."""
-        return self.description.entry.scope == "group" or self.steadiness.cause == "group"
+        """Whether the reward compares the rows of a prompt, as declared or as seen, or equal rows of a call.
+
+        What a made-up completion earns is then only told by a call with it alone.
+        """
+        return self.description.entry.scope == "group" or self.steadiness.cause in ("group", "copies")
 
     @functools.cached_property
     def reads(self) -> list[str]:
@@ -188,11 +203,33 @@ class RewardSubject:
         """Seconds a row takes, going by a first call with two of them; a slow one is repeated, it may have imported."""
         if self.batch is None or len(self.concerned) <= 4:
             return 0.0
-        two = self.batch.rows(self.concerned[:2])
-        seconds = self.bench.call(self.name, two, timeout_s=self.patience_s).seconds
+        if self._waits:
+            return self._pace(self.concerned[:2], self.patience_s)
+        seconds = self._pace(self.concerned[:2], min(FIRST_LOOK_S, self.patience_s))
+        return seconds if seconds < self.patience_s else self._pace(self.concerned[:1], self.patience_s)
+
+    def _pace(self, rows: Sequence[int], patience_s: float) -> float:
+        """Seconds each of some rows takes; the whole patience where one has not come back."""
+        assert self.batch is not None
+        batch = self.batch.rows(rows)
+        first = self.bench.call(self.name, batch, timeout_s=patience_s)
+        if (first.status == Status.TIMEOUT).any():
+            return self.patience_s
+        seconds = first.seconds
         if 0.05 < seconds < self.patience_s:
-            seconds = min(seconds, self.bench.call(self.name, two, timeout_s=self.patience_s).seconds)
-        return seconds / 2
+            seconds = min(seconds, self.bench.call(self.name, batch, timeout_s=patience_s).seconds)
+        return seconds / len(rows)
+
+    @property
+    def _waits(self) -> bool:
+        """Whether long waits are its way: it says how long, waits for others, or costs money."""
+        described = self.description
+        return (
+            "timeout_s" in described.declared
+            or described.signature.is_async
+            or described.entry.cost == "paid"
+            or described.entry.runs == "warm"
+        )
 
     @functools.cached_property
     def rows(self) -> list[int]:
@@ -215,9 +252,57 @@ class RewardSubject:
 
     @functools.cached_property
     def base(self) -> CallResult:
-        """The reward over `rows`, in one call as TRL makes it; arrays run along `rows`."""
+        """The reward over `rows`, in one call as TRL makes it; arrays run along `rows`.
+
+        A row that takes far longer than others is not waited for (`hung_s` is what each had): the shortest of them is
+        looked at with all patience. If it comes back, the call is made again, with patience. If not, it hangs
+        (`stuck`), and the others, which may only be slow, are looked at once more, in one call with more time
+        (`looked_s`); where some come back, the call is made again without those that did not.
+        """
         assert self.batch is not None
-        return self.bench.call(self.name, self.batch.rows(self.rows), timeout_s=self.patience_s)
+        batch, glance = self.batch.rows(self.rows), self._glance_s
+        result = self.bench.call(self.name, batch, timeout_s=glance)
+        late = [place for place, state in enumerate(result.status) if state == Status.TIMEOUT]
+        if not late or glance >= self.patience_s:
+            return result
+        rows = [self.rows[place] for place in late]
+        known = self.pace_s >= self.patience_s and self.concerned[0] in rows
+        stuck = self.concerned[0] if known else self.smallest(rows)
+        if not known and self._pace([stuck], self.patience_s) < self.patience_s:
+            return self.bench.call(self.name, batch, timeout_s=self.patience_s)
+        self.stuck, self.hung_s, self.looked_s = [stuck], glance, min(self.patience_s, LOOKS * glance)
+        return self._without_the_stuck([row for row in rows if row != stuck]) or result
+
+    def _without_the_stuck(self, late: list[int]) -> CallResult | None:
+        """The base call once more with those of the late rows that are only slow; None where none is."""
+        assert self.batch is not None
+        assert self.looked_s is not None
+        if not late:
+            return None
+        looked = self.bench.call(self.name, self.batch.rows(late), timeout_s=self.looked_s)
+        gone = {
+            late[place]: why for place, why in looked.errors.items() if looked.status[place] == Status.TIMEOUT
+        }
+        if self.looked_s >= self.patience_s:
+            self.stuck += [row for row, why in gone.items() if not why.startswith("not run")]
+        if len(gone) == len(late):
+            return None
+        gone.update(dict.fromkeys(self.stuck, ""))
+        self.hung_s = self.looked_s
+        places = [place for place, row in enumerate(self.rows) if row not in gone]
+        good = self.batch.rows([self.rows[place] for place in places])
+        again = self.bench.call(self.name, good, timeout_s=self.patience_s)
+        rest = [place for place, row in enumerate(self.rows) if row in gone]
+        spent = self.hung_s * len(rest)
+        ended = failed_result(len(rest), Status.TIMEOUT, f"took over {self.hung_s:g} s", seconds=spent)
+        return merge_results(len(self.rows), [(places, again), (rest, ended)])
+
+    @property
+    def _glance_s(self) -> float:
+        """Seconds a row may take in the base call before it is looked at by itself."""
+        stuck = self.pace_s >= self.patience_s
+        usual = GLANCE_S if stuck else max(GLANCE_S, 20.0 * self.pace_s)
+        return self.patience_s if self._waits else min(self.patience_s, usual)
 
     @functools.cached_property
     def usable(self) -> list[int]:
@@ -312,8 +397,9 @@ class RewardSubject:
         hung = int((self.base.status == Status.TIMEOUT).sum())
         if not hung:
             return self.patience_s
-        usual = max(0.0, self.base.seconds - hung * self.patience_s) / max(1, len(self.usable))
-        return min(self.patience_s, 1.0 + 20.0 * usual)
+        spent = hung * (self.hung_s or self.patience_s)
+        usual = max(0.0, self.base.seconds - spent) / max(1, len(self.usable))
+        return min(self.patience_s, (self.hung_s or 1.0) + 20.0 * usual)
 
     def other_shape(self, rows: Sequence[int], texts: Sequence[str]) -> CallResult:
         """One call with these texts as plain text where the samples are chat, as chat where they are plain."""
@@ -423,104 +509,6 @@ def spread_rows(groups: Sequence[str], limit: int) -> list[int]:
     wanted = max(1, min(len(names), limit * len(names) // len(groups)))
     chosen = [names[index * len(names) // wanted] for index in range(wanted)]
     return sorted(row for name in chosen for row in members[name])[: max(limit, len(members[names[0]]))]
-
-
-_PLACE = re.compile(r" \((?P<file>[^()]*?):(?P<line>\d+)\)$")
-
-
-@dataclass(frozen=True)
-class Source:
-    """A reward's file as text, for pointing at lines; empty where there is none."""
-
-    name: str = ""
-    text: str = ""
-
-    @classmethod
-    def read(cls, file: str | None) -> Source:
-        """The file, or nothing where it cannot be read."""
-        if file is None:
-            return cls()
-        path = Path(file)
-        try:
-            return cls(path.name, path.read_text(encoding="utf-8", errors="replace"))
-        except OSError:
-            return cls(path.name)
-
-    @functools.cached_property
-    def tree(self) -> ast.Module:
-        """The syntax tree; empty where the text is no Python."""
-        try:
-            return ast.parse(self.text)
-        except (SyntaxError, ValueError):
-            return ast.Module([], [])
-
-    def lines_used(self, line: int | None) -> set[int]:
-        """The lines a reward defined on `line` can run: its own and those of what it names in this file."""
-        if line is None:
-            return set(range(1, self.text.count("\n") + 2))
-        named = _module_names(self.tree)
-        pending = [node for node in named.values() if _first(node) <= line <= (node.end_lineno or 0)]
-        used: dict[int, ast.stmt] = {}
-        while pending:
-            node = pending.pop()
-            if node.lineno in used:
-                continue
-            used[node.lineno] = node
-            names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-            pending += [named[name] for name in names if name in named]
-        return {
-            number for node in used.values() for number in range(_first(node), (node.end_lineno or 0) + 1)
-        }
-
-    def line_of(self, error: str) -> int | None:
-        """The line an error sentence ends with, if it is of this file."""
-        found = _PLACE.search(error)
-        return int(found["line"]) if found and found["file"] == self.name else None
-
-    def without_place(self, error: str) -> str:
-        """An error sentence without the place at its end."""
-        return _PLACE.sub("", error)
-
-    def statement(self, line: int | None) -> str:
-        """The innermost simple statement on a line, in a form that layout and comments do not change."""
-        best: ast.stmt | None = None
-        for node in ast.walk(self.tree):
-            around = (
-                isinstance(node, ast.stmt)
-                and line is not None
-                and node.lineno <= line <= (node.end_lineno or 0)
-            )
-            if around and isinstance(node, ast.stmt) and (best is None or node.lineno >= best.lineno):
-                best = node
-        if best is None:
-            return ""
-        return ast.unparse(best).split("\n")[0]
-
-
-def _first(node: ast.stmt) -> int:
-    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
-
-
-def _module_names(tree: ast.Module) -> dict[str, ast.stmt]:
-    """What is defined at the top of a file, by name."""
-    named: dict[str, ast.stmt] = {}
-    for node in tree.body:
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            named[node.name] = node
-        elif isinstance(node, ast.Assign):
-            named.update(
-                (part.id, node)
-                for target in node.targets
-                for part in ast.walk(target)
-                if isinstance(part, ast.Name)
-            )
-    return named
-
-
-def reason_of(error: str) -> str:
-    """The exception's class name of an error sentence."""
-    return error.partition(":")[0].partition(" ")[0]
 
 
 __all__ = ["FEW", "Options", "RewardSubject", "SetSubject", "Source", "reason_of", "spread_rows"]

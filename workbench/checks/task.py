@@ -26,11 +26,13 @@ if TYPE_CHECKING:
 
 CASES = 6
 """Prompts that made-up completions are tried under."""
-GROUPED = 30
-"""Rows scored by themselves where a reward compares the rows of a call."""
 SHARE = 0.6
 """The share of right samples in which the ground truth must stand for its form to be known."""
 
+SHORTEST = 5
+"""Words or characters below which a number of a column is taken for something else than a length."""
+
+_LONGER = re.compile(r"\w{3,}")
 _TAG = re.compile(r"</?([A-Za-z][\w.-]{0,30})>")
 _ROW = re.compile(r"^[^|\n]*\|[^|\n]*\|", re.MULTILINE)
 _ITEM = re.compile(r"^[ \t]*(?:[-*\u2022]|\d{1,2}[.)])[ \t]", re.MULTILINE)
@@ -260,18 +262,6 @@ def _cases(
     return _spread(made)
 
 
-def _comparable(subject: RewardSubject, rows: Iterable[int]) -> dict[int, float]:
-    """Scores as made-up completions get them: by themselves, where a reward compares the rows of a call."""
-    if not subject.compares:
-        return subject.scores
-    from workbench.checks.trials import score_texts
-
-    some = list(rows)[:GROUPED]
-    scores = score_texts(subject, [(row, subject.text(row)) for row in some])
-    known = {row: score for row, score in zip(some, scores, strict=True) if score == score}
-    return {**subject.scores, **known}
-
-
 def _spread(cases: list[Case]) -> list[Case]:
     """A few cases with different ground truths: negative, large, fractional and short ones are all tried."""
     if len(cases) <= CASES:
@@ -312,7 +302,7 @@ def _shown(
     if column in subject.reads or (programs and _reads_text(subject)):
         return "correctness"
     if _reads_text(subject):
-        return "content"
+        return "content" if _speaks_of_it(subject) else None
     return "relevance" if subject.reads_prompts and not subject.reads and not subject.compares else None
 
 
@@ -344,6 +334,31 @@ def _reads_text(subject: RewardSubject) -> bool:
     return False
 
 
+def _speaks_of_it(subject: RewardSubject) -> bool:
+    """Whether most right samples have a word of a text that the reward reads in their row.
+
+    Else the column says how to write (a language, a rule), and what is said is another matter.
+    """
+    assert subject.batch is not None
+    rows = subject.labelled("right")
+    shared = 0
+    for row in rows:
+        said = set(_LONGER.findall(subject.text(row).casefold()))
+        values = [subject.batch.columns[column][row] for column in subject.reads]
+        shared += bool(said & {word for value in values for word in _words_of(value)})
+    return shared >= SHARE * len(rows)
+
+
+def _words_of(value: Any) -> set[str]:
+    """The longer words of a text, of the items of a list, of the values of an object."""
+    if isinstance(value, str):
+        return set(_LONGER.findall(value.casefold()))
+    items = (
+        value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()
+    )
+    return {word for item in items for word in _words_of(item)}
+
+
 def _asks_for_length(subject: RewardSubject) -> bool:
     """Whether a column of numbers says how many words or characters the right samples have, about."""
     assert subject.batch is not None
@@ -351,7 +366,7 @@ def _asks_for_length(subject: RewardSubject) -> bool:
     for column in subject.reads:
         values = subject.batch.columns[column]
         known = [row for row in rows if isinstance(values[row], (int, float)) and values[row] > 0]
-        if not known or len(known) < len(rows):
+        if not known or len(known) < len(rows) or min(values[row] for row in known) < SHORTEST:
             continue
         for count in (_words, len):
             near = sum(0.6 <= count(subject.text(row)) / values[row] <= 1.6 for row in known)

@@ -14,6 +14,8 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
+from workbench.mutants.literals import Literals
+
 COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -108,12 +110,14 @@ def code_changes(
         return []
     text = source.encode("utf-8", "surrogatepass")
     places = _Places(text)
+    written = Literals(source).written
     found: dict[tuple[int, int, str], CodeChange] = {}
     for node in _changeable(tree):
         if lines is not None and node.lineno not in lines:
             continue
         for sort, old, new, before, after in _changes(node):
             start, end = places.span(old)
+            before, after = telling(written(before), written(after))
             change = CodeChange(
                 old.lineno, old.col_offset, old.end_lineno or old.lineno, start, end, new, sort, before, after
             )
@@ -223,8 +227,7 @@ def _swap(sort: str, old: _Node, new: ast.AST) -> _Change:
     """A change of one expression into another; the new one in brackets, whatever stands around it."""
     after = ast.unparse(ast.fix_missing_locations(new))
     text = f"({after})" if isinstance(new, ast.expr) else after
-    before, after = telling(ast.unparse(old), after)
-    return sort, old, text, before, after
+    return sort, old, text, ast.unparse(old), after
 
 
 def telling(before: str, after: str, most: int = 44) -> tuple[str, str]:
@@ -369,7 +372,7 @@ def _pattern(node: ast.Call) -> Iterator[_Change]:
         return
     for changed in loosened(str(first.value)):
         text = f"({changed!r})"
-        yield "pattern", first, text, *telling(repr(first.value), repr(changed))
+        yield "pattern", first, text, repr(first.value), repr(changed)
 
 
 def _pattern_of(node: ast.AST) -> ast.Constant | None:

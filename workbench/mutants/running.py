@@ -3,6 +3,11 @@
 Each changed file is loaded and called in a child process forked from the worker, so that what a change breaks (an
 endless loop, a crash, a memory that fills, a state left behind) ends with that child. The unchanged file goes the same
 way first; where it does not score as the reward itself does, nothing is tried.
+
+How many changes are tried is said by the caller, and how long each may take is counted in processor time, so that a
+busy machine finds what an idle one finds. Time by the clock only ends what would go on for ever, and that is told.
+What the unchanged code does not do outside of its process (write a file, start a program, connect), a changed one is
+not let do.
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ import sys
 import time
 import types
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +34,19 @@ from rewards.rewardset import RewardSet
 from workbench.checks.laws.running import found as laws_found
 from workbench.checks.laws.running import keeps
 from workbench.checks.observing import batch_of, reward_named
+from workbench.mutants.writing import keep_to
 
 Scored = dict[str, Any]
 """`rows` and `texts`: for each a pair of scores and statuses."""
 
-LEAST_S = 0.3
-"""Seconds a child gets at least."""
-FIRST_S = 5.0
-"""Seconds the unchanged code gets at least."""
-FAST_S = 1.0
-"""With more patience than this for each change, the time that was given is kept to."""
+LEAST_S = 0.5
+"""Processor seconds a child gets at least."""
+LONGER = 10
+"""How many times the time of the unchanged code a changed one gets."""
+WAIT_S = 5.0
+"""Seconds by the clock that a child is waited for at least: one that waits uses no processor time."""
+FIRST_S = 20.0
+"""Seconds the unchanged code gets."""
 ALIKE = 1e-9
 
 
@@ -50,10 +59,9 @@ def try_changes(
     rows: list[int],
     texts: list[tuple[int, str]],
     chat: bool,
-    least: int,
     seconds: float,
 ) -> dict[str, Any]:
-    """Score rows and made-up texts with each change of the code, until the time is over.
+    """Score rows and made-up texts with each change of the code.
 
     Args:
         context: the worker's set and rows.
@@ -63,12 +71,12 @@ def try_changes(
         rows: rows of the samples, called together.
         texts: (row, text): completions to try under a row's prompt and columns, called together.
         chat: whether completions are message lists.
-        least: changes to try whatever time it takes.
-        seconds: after which no further change is tried.
+        seconds: by the clock, after which no further change is tried: a last resort.
 
     Returns:
         `first`: what the unchanged code gives ({"rows": [scores, status], "texts": ...}), None where it cannot be
-        loaded apart; `lines`: the lines the rows run; `tried`: one entry for each change that was tried, in order:
+        loaded apart; `lines`: the lines the rows run; `tried`: one entry for each change, in order, fewer where the
+        time was over:
         `end` ("same code", "not loaded", "hangs", "dies", "scored"), and where scored the changed `rows` and `texts`
         as [place, score, status] and the `law` that is broken, if any. Texts are only tried where no row changed.
     """
@@ -83,10 +91,12 @@ def try_changes(
         code = compile(changed, file, "exec", dont_inherit=True)
         if first is not None and _shape(code) == shape:
             return {"end": "same code"}
+        done = keep_to(None if first is None else first["done"])
         function, entry = _changed_reward(context, reward, path, changed, code)
         by_row = _plain(function, own, entry.params)
         if first is None:
-            return {"rows": by_row, "texts": _plain(function, made_up, entry.params)}
+            by_text = _plain(function, made_up, entry.params)
+            return {"rows": by_row, "texts": by_text, "done": done()}
         moved = _moved(first["rows"], by_row)
         if moved:
             return {"end": "scored", "rows": moved, "texts": [], "law": None}
@@ -95,18 +105,18 @@ def try_changes(
         return {"end": "scored", "rows": [], "texts": _moved(first["texts"], by_text), "law": broken}
 
     shape = _shape(compile(source, file, "exec", dont_inherit=True))
-    began = time.monotonic()
-    answer = _in_child(lambda: score(source, None), max(seconds, FIRST_S))
+    first = _in_child(lambda: score(source, None), _Patience(FIRST_S, FIRST_S))
+    answer = first.answer
     if "rows" not in answer:
         return {"first": None, "lines": [], "tried": []}
-    patience = max(LEAST_S, 10 * (time.monotonic() - began))
+    patience = _Patience(max(LEAST_S, LONGER * first.busy_s), max(WAIT_S, LONGER * first.seconds))
     lines = lines_run(context, reward=reward, file=file, rows=rows)
     tried: list[dict[str, Any]] = []
     for start, end, text in changes:
-        if time.monotonic() > ends and (len(tried) >= least or patience > FAST_S):
+        if time.monotonic() > ends:
             break
         changed = source[:start] + text.encode("utf-8", "surrogatepass") + source[end:]
-        tried.append(_in_child(lambda changed=changed: score(changed, answer), patience))  # type: ignore[misc]
+        tried.append(_in_child(lambda changed=changed: score(changed, answer), patience).answer)  # type: ignore[misc]
     return {"first": answer, "lines": lines, "tried": tried}
 
 
@@ -205,39 +215,71 @@ def _shape(code: types.CodeType) -> Any:
     return code.co_code, constants, code.co_names, code.co_varnames, code.co_flags
 
 
-def _in_child(work: Callable[[], dict[str, Any]], seconds: float) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _Patience:
+    """How long a child may take: seconds of the processor, and seconds by the clock."""
+
+    busy_s: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class _Ended:
+    """What a child gave, and the seconds of the processor and by the clock that it took."""
+
+    answer: dict[str, Any]
+    busy_s: float
+    seconds: float
+
+
+def _in_child(work: Callable[[], dict[str, Any]], patience: _Patience) -> _Ended:
     """What `work` returns in a forked process: {"end": ...} where it hangs, dies or raises."""
+    began = time.monotonic()
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
-        _work_and_leave(work, write)
+        _work_and_leave(work, write, patience.busy_s)
     os.close(write)
-    payload, deadline = bytearray(), time.monotonic() + seconds
-    ended = False
+    status, busy = 0, math.nan
     try:
-        while not ended:
-            ready, _, _ = select.select([read], [], [], max(0.0, deadline - time.monotonic()))
-            if not ready:
-                return {"end": "hangs"}
-            part = os.read(read, 1 << 20)
-            payload += part
-            ended = not part
+        payload, late = _read_until(read, began + patience.seconds)
     finally:
         os.close(read)
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
-            os.waitpid(pid, 0)
+            _, status, usage = os.wait4(pid, 0)
+            busy = usage.ru_utime + usage.ru_stime
+    seconds = time.monotonic() - began
+    return _Ended(_answer(payload, status, late=late), seconds if math.isnan(busy) else busy, seconds)
+
+
+def _read_until(read: int, deadline: float) -> tuple[bytes, bool]:
+    """What was written until the other end closed, and whether it was too late for that."""
+    payload = bytearray()
+    while select.select([read], [], [], max(0.0, deadline - time.monotonic()))[0]:
+        part = os.read(read, 1 << 20)
+        if not part:
+            return bytes(payload), False
+        payload += part
+    return bytes(payload), True
+
+
+def _answer(payload: bytes, status: int, *, late: bool) -> dict[str, Any]:
+    if late or (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPROF):
+        return {"end": "hangs"}
     try:
-        answer: dict[str, Any] = json.loads(bytes(payload))
+        answer: dict[str, Any] = json.loads(payload)
     except ValueError:
         return {"end": "dies"}
     return answer
 
 
-def _work_and_leave(work: Callable[[], dict[str, Any]], write: int) -> None:
+def _work_and_leave(work: Callable[[], dict[str, Any]], write: int, busy_s: float) -> None:
     gc.disable()  # it would copy the pages shared with the worker
     try:
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)  # which ends this process
+        signal.setitimer(signal.ITIMER_PROF, busy_s)
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, 1)
         os.dup2(nothing, 2)

@@ -33,10 +33,12 @@ if TYPE_CHECKING:
 
 MOST = 90
 """Changes tried of one reward, at most; spread over lines and sorts."""
-LEAST = 30
-"""Changes tried however long they take: a busy machine is no reason to say nothing."""
+SECONDS = 60.0
+"""Seconds by the clock after which no further change of a reward is tried: what a machine that stands still ends at."""
 TEXTS = 140
 ROWS = 200
+NO_NUMBER = {Status.ABSTAINED: "None (no opinion)", Status.NAN: "NaN"}
+"""What a reward gave that gave no number, in words."""
 SLOWEST_S = 0.25
 """Seconds a call over a few rows may take for the code to be tried at all."""
 
@@ -51,13 +53,20 @@ a law, a check), or that it made no difference, survived, or compiles to the sam
 class Witness:
     """A completion on which a change shows: under the prompt of `row`, the score of the code and of the changed one.
 
-    A score is NaN where there was none.
+    A score is NaN where there was none; `status` and `changed_status` say whether that is None or a computed NaN.
     """
 
     row: int
     text: str
     score: float
     changed: float
+    status: Status = Status.NUMBER
+    changed_status: Status = Status.NUMBER
+
+    @property
+    def got(self) -> float | str:
+        """The score of the code as it is; in words where it is no number."""
+        return NO_NUMBER.get(self.status, self.score)
 
 
 @dataclass(frozen=True)
@@ -86,24 +95,34 @@ class Survivor:
     @property
     def scores(self) -> tuple[str, str]:
         """The score of the witness and its score under the change, with as many digits as tell them apart."""
-        return told_apart(self.witness.score, self.witness.changed)
+        witness = self.witness
+        one, other = told_apart(witness.score, witness.changed)
+        return NO_NUMBER.get(witness.status, one), NO_NUMBER.get(witness.changed_status, other)
 
 
 @dataclass(frozen=True)
 class Survival:
     """What became of the changes of one reward's code.
 
-    `possible` changes there are, `tried` were made; `ends` counts what became of them; `survivors` stand in the order
-    of the code; `unreached` are lines with such changes that no sample runs.
+    `possible` changes there are, `chosen` were to be tried, `tried` were; `ends` counts what became of them;
+    `survivors` stand in the order of the code; `unreached` are lines with such changes that no sample runs.
     """
 
     reward: str
     file: str
     possible: int
+    chosen: int
     tried: int
     ends: Mapping[str, int]
     survivors: tuple[Survivor, ...]
     unreached: tuple[int, ...]
+
+    @property
+    def cut_short(self) -> str:
+        """That not all chosen changes were tried, in words; "" where they were."""
+        return f"stopped after {self.tried} of {self.chosen} changes: out of time" * (
+            self.tried < self.chosen
+        )
 
     @property
     def noticed(self) -> int:
@@ -124,7 +143,8 @@ def find_survivors(
     samples: Samples,
     *,
     names: Sequence[str] = (),
-    seconds: float = 10.0,
+    most: int = MOST,
+    seconds: float = SECONDS,
     seed: int = 0,
     runner: Runner | None = None,
 ) -> dict[str, Survival]:
@@ -134,7 +154,8 @@ def find_survivors(
         target: see `rewards.targets`.
         samples: completions with columns, labels and expected scores.
         names: only these rewards; none: all.
-        seconds: about how long to try each reward.
+        most: changes of each reward to try, at most; which ones depends on the code alone.
+        seconds: by the clock, after which no further change of a reward is tried; `Survival.cut_short` tells it.
         seed: of the made-up completions.
         runner: starts the workers; None: one of its own.
 
@@ -157,13 +178,13 @@ def find_survivors(
         alone, found = len(described.rewards) == 1, {}
         for reward in described.rewards if not names else [described.reward(name) for name in names]:
             subject = RewardSubject(reward, bench, samples, batch, Options(seed=seed), alone)
-            survival = survival_of(subject, seconds=seconds)
+            survival = survival_of(subject, most=most, seconds=seconds)
             if survival is not None:
                 found[reward.name] = survival
         return found
 
 
-def survival_of(subject: RewardSubject, *, seconds: float, most: int = MOST) -> Survival | None:
+def survival_of(subject: RewardSubject, *, most: int = MOST, seconds: float = SECONDS) -> Survival | None:
     """The same for one reward that the checks look at.
 
     Returns:
@@ -186,14 +207,13 @@ def survival_of(subject: RewardSubject, *, seconds: float, most: int = MOST) -> 
     subject.bench.renew()
     answer: dict[str, Any] | None = subject.bench.probe(
         "workbench.mutants.running:try_changes",
-        timeout_s=2 * seconds + 20.0,
+        timeout_s=2 * seconds + 60.0,
         reward=subject.name,
         file=described.file,
         changes=[(change.start, change.end, change.text) for change in chosen],
         rows=rows,
         texts=texts,
         chat=subject.chat,
-        least=LEAST,
         seconds=seconds,
     )
     if answer is None or answer["first"] is None or not chosen:
@@ -268,6 +288,7 @@ class _Judge:
             reward=self.subject.name,
             file=self.subject.description.file or "",
             possible=len(possible),
+            chosen=len(chosen),
             tried=len(self.tried),
             ends=dict(ends),
             survivors=tuple(sorted(survivors, key=lambda survivor: survivor.change.start)),
@@ -314,9 +335,10 @@ class _Judge:
         return text in self.empty and row in full and score >= full[row] - 1e-9 > self.text_scores[place]
 
     def _witness(self, seen: Mapping[str, Any]) -> Witness:
-        place, changed, _ = min(seen["texts"], key=lambda item: (len(self.texts[item[0]][1]), item[0]))
+        place, changed, status = min(seen["texts"], key=lambda item: (len(self.texts[item[0]][1]), item[0]))
         row, text = self.texts[place]
-        return Witness(row, text, float(self.text_scores[place]), float(changed))
+        was = Status(int(self.text_status[place]))
+        return Witness(row, text, float(self.text_scores[place]), float(changed), was, Status(int(status)))
 
     def _pairs(self) -> list[tuple[int, int]]:
         """Places of a right and of a wrong row of the same prompt, of any prompts where no prompt has both."""

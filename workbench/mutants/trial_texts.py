@@ -90,13 +90,26 @@ def affordable_texts(subject: RewardSubject, most: int, seconds: float) -> int:
     """How many texts, at most `most`, a reward scores in about that long; at least two.
 
     A few rows alone are measured badly (a first call, a busy machine), so they are called once more, and a reward that
-    takes under 5 ms a row gets all of them.
+    takes under 5 ms a row gets all of them. Fewer come in steps of four times (2, 8, 32, ...), so that what is tried of
+    a slow one is the same from run to run.
     """
     rows = subject.few()
     if not rows:
         return 2
     pace = min(subject.base.seconds / len(subject.rows), subject.call(rows).seconds / len(rows))
-    return most if pace < FAST_S else min(most, max(2, int(seconds / pace)))
+    return most if pace < FAST_S else min(most, steps_of_four(seconds / pace))
+
+
+def steps_of_four(count: float) -> int:
+    """The largest of 2, 8, 32, 128, ... that is at most `count`; 2 where none is.
+
+    >>> [steps_of_four(count) for count in (0.3, 7.9, 8, 100)]
+    [2, 2, 8, 32]
+    """
+    step = 2
+    while 4 * step <= count:
+        step *= 4
+    return step
 
 
 def spoken_of(
@@ -239,4 +252,4 @@ def _of_structure(
                 yield place, mutate(text, operation, lambda count: chance.randrange(max(1, count)), material)
 
 
-__all__ = ["affordable_texts", "patterns_of", "spoken_of", "trial_texts"]
+__all__ = ["affordable_texts", "patterns_of", "spoken_of", "steps_of_four", "trial_texts"]

@@ -26,11 +26,12 @@ LIMIT_S = 120.0
 
 @dataclass(frozen=True)
 class Said:
-    """A finding as far as counting needs it."""
+    """A finding as far as counting needs it; `also` are the codes of the checks that it speaks for beside its own."""
 
     check: str
     severity: str
     message: str
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ class Result:
     @property
     def naming(self) -> list[str]:
         """The checks that name the defect or a consequence of it, in the order of the report."""
-        return [said.check for said in self.loud if self.kind and names_it(self.kind, said.check)]
+        said = [code for one in self.loud for code in (one.check, *one.also)]
+        return [code for code in said if self.kind and names_it(self.kind, code)]
 
     @property
     def found(self) -> bool:
@@ -137,7 +139,8 @@ def _loud(report: dict[str, Any]) -> Iterator[Said]:
     rewards = [finding for reward in report["rewards"] for finding in reward["findings"]]
     for finding in [*rewards, *report["set"]["findings"]]:
         if finding["severity"] != "info":
-            yield Said(finding["check"], finding["severity"], finding["message"])
+            also = tuple(other["check"] for other in finding.get("also", ()))
+            yield Said(finding["check"], finding["severity"], finding["message"], also)
 
 
 __all__ = ["Result", "Said", "check_entry", "measure"]

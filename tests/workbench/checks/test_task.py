@@ -128,3 +128,46 @@ def test_a_reward_that_only_takes_away_is_a_penalty(task_of):
         declare='kind = "style"',
     )
     assert task.penalty
+
+
+RULES = """
+def reward(completions, rules, **kwargs):
+    texts = [c[-1]["content"] for c in completions]
+    return [float(t == t.lower() if r == "small" else t == t.upper()) for t, r in zip(texts, rules)]
+"""
+
+
+def test_a_column_that_says_how_to_write_shows_no_content(task_of):
+    rows = [
+        {
+            "prompt": [{"role": "user", "content": f"Write about {what} in {rule} letters"}],
+            "completion": [{"role": "assistant", "content": text}],
+            "rules": rule,
+            "label": label,
+        }
+        for what, rule in (("rain", "small"), ("snow", "great"), ("wind", "small"), ("sun", "great"))
+        for text, label in (
+            (f"the {what}!" if rule == "small" else f"THE {what.upper()}!", "right"),
+            (f"The {what.title()}.", "wrong"),
+        )
+    ]
+    assert task_of(RULES, rows=rows).kind is None
+
+
+@pytest.mark.parametrize(("width", "kind"), [(2, None), (40, "length")])
+def test_a_small_number_of_a_column_that_is_near_a_number_of_words_is_no_length(task_of, width, kind):
+    source = """
+    def reward(completions, width, **kwargs):
+        return [float(len(c[-1]["content"].split()) == w) for c, w in zip(completions, width)]
+    """
+    rows = [
+        {
+            "prompt": [{"role": "user", "content": f"Write {what}"}],
+            "completion": [{"role": "assistant", "content": " ".join([what] * count)}],
+            "width": width,
+            "label": "right" if count == width else "wrong",
+        }
+        for what in ("rain", "snow")
+        for count in (width, 3 * width)
+    ]
+    assert task_of(source, rows=rows).kind == kind

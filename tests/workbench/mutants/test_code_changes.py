@@ -25,7 +25,7 @@ def test_each_sort_of_slip_is_made():
     assert ("comparison", "len(c.split()) >= 5 for len(c.split()) > 5") in found
     assert ("logic", "or for and") in found
     assert ("pattern", "no re.DOTALL for re.DOTALL") in found
-    assert ("pattern", "'no.*?$' for '^no.*?$'") in found
+    assert ("pattern", '"no.*?$" for r"^no.*?$"') in found
     assert ("constant", "0.5 for 1.0") in found
     assert {what for what, _ in found} >= {"negation", "condition", "call"}
 

@@ -1,5 +1,6 @@
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from rewards.errors import UsageError
 from rewards.running import Runner
+from workbench.mutants import running
 from workbench.mutants.survivors import Survival, find_survivors, told_apart
 from workbench.samples import read_samples
 
@@ -75,6 +77,34 @@ def test_line_that_no_sample_runs_is_named(survival):
     assert survival(source, [2, 9]).unreached == (5,)
 
 
+WRITING = """
+import os
+import sqlite3, subprocess, tempfile
+
+def reward(completions, **kwargs):
+    memory = sqlite3.connect(":memory:")
+    with open("own.log", "a") as log, tempfile.TemporaryDirectory() as folder:
+        log.write("scored")
+        (mark := open(folder + "/mark", "w")).close()
+        subprocess.run(["true"])
+        os.kill(os.getppid(), 0)
+        return [float(memory.execute("select length(?)", (c,)).fetchone()[0] > 5) for c in completions]
+"""
+
+
+def test_changed_names_of_files_and_programs_leave_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rewards.py").write_text(WRITING)
+    rows = [{"prompt": "p", "completion": text} for text in ("12", "123456789")]
+    (tmp_path / "samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    before = set(tmp_path.iterdir()) | {tmp_path / "own.log"}
+    with Runner() as runner:
+        found = find_survivors("rewards.py", read_samples(["samples.jsonl"]), runner=runner)["reward"]
+    assert set(tmp_path.iterdir()) == before
+    assert found.ends["failure"] >= 4  # the names of the memory, the log and the program, the signal
+    assert found.ends["no difference"] > 0  # it writes what the code writes, and may
+
+
 def test_changes_that_hang_or_kill_are_noticed_and_end_with_their_process(survival):
     source = "def reward(completions, **kwargs):\n    n = 0\n    while n < 3:\n        n += 1\n"
     source += "    return [float(len(c) + n) for c in completions]\n"
@@ -123,3 +153,22 @@ def test_scores_that_differ_late_are_told_apart() -> None:
     assert told_apart(0.75, 0.5) == ("0.75", "0.5")
     assert told_apart(0.75, 0.750001) == ("0.75", "0.750001")
     assert told_apart(float("nan"), 1.0) == ("no score", "1")
+
+
+def test_busy_and_waiting_children_are_ended_each_by_its_own_clock() -> None:
+    def spins() -> dict[str, Any]:
+        while True:
+            pass
+
+    def waits() -> dict[str, Any]:
+        time.sleep(0.3)
+        return {"end": "scored"}
+
+    spun = running._in_child(spins, running._Patience(busy_s=0.1, seconds=60.0))
+    assert spun.answer == {"end": "hangs"}
+    assert 0.05 < spun.busy_s < 5.0
+    waited = running._in_child(waits, running._Patience(busy_s=0.2, seconds=60.0))
+    assert waited.answer == {"end": "scored"}
+    assert waited.busy_s < 0.2 < waited.seconds
+    late = running._in_child(waits, running._Patience(busy_s=5.0, seconds=0.05))
+    assert late.answer == {"end": "hangs"}

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from workbench.answer_form import gold_text, value_of
 from workbench.answer_variants import equal_forms
-from workbench.checks.check import RewardCheck, number, shown
+from workbench.checks.check import RewardCheck, number, shown_pattern
 from workbench.checks.exploits.prompt_echo import prompt_texts
 from workbench.checks.finding import Cost, Finding
 from workbench.checks.subject import RewardSubject
@@ -18,6 +17,7 @@ from workbench.checks.trials import Outcome, Trial, try_out
 _MONEY = re.compile(
     r"[$\u20ac\u00a3\u00a5]|\b(?:dollars?|cents?|euros?|pounds?|price|cost|costs|pay|earns?)\b", re.I
 )
+_LEAD = re.compile(r"[^\W\d_]+[ \t]*[:=][ \t]*\Z")
 _FENCE_NAMED = re.compile(r"```\w")
 _FENCE = re.compile(r"```([\w+-]*)[ \t]*\n")
 
@@ -61,9 +61,9 @@ class EqualForms(RewardCheck):
         forms = list(dict.fromkeys(outcome.trial.what for outcome in refused))
         best = min(refused, key=lambda o: (forms.index(o.trial.what), len(o.trial.text)))
         case = best.trial.case
-        said = shown(_written(best.trial)) if case.slot is not None else "it"
+        said = shown_pattern(_written(best.trial)) if case.slot is not None else "it"
         right = (
-            shown(gold_text(case.gold))
+            shown_pattern(gold_text(case.gold))
             if case.slot is not None and not isinstance(case.gold, Mapping)
             else "the answer"
         )
@@ -110,7 +110,8 @@ def _trials(subject: RewardSubject, task: Task, case: Case) -> Iterable[Trial]:
             yield Trial(case, slot.write(slot.answer.replace(", ", ",")), "without blanks between its parts")
     if task.kind == "correctness" and slot is not None and slot.form == "number" and not slot.after.strip():
         yield Trial(case, f"{slot.before}{slot.answer}.", "with a full stop behind it")
-        yield Trial(case, f"{slot.before}{slot.answer} in all, to be exact.", "with words behind it")
+        if not _asked_to_end(subject, case):
+            yield Trial(case, f"{slot.before}{slot.answer} in all, to be exact.", "with words behind it")
     if task.kind == "format" and task.tags:
         yield from _line_breaks(task, case)
     if "json" in task.marks and "```" not in case.text:
@@ -122,6 +123,17 @@ def _trials(subject: RewardSubject, task: Task, case: Case) -> Iterable[Trial]:
         asked = prompt_texts(subject.batch.prompts[case.row])[1]
         if not _FENCE_NAMED.search(asked):
             yield from _fences(case)
+
+
+def _asked_to_end(subject: RewardSubject, case: Case) -> bool:
+    """Whether the words right before the number are the prompt's: it says how to end, and more words are not the form.
+
+    Of "Estimate: 305", a prompt that says: finish with "Estimate: <number>".
+    """
+    assert subject.batch is not None
+    assert case.slot is not None
+    lead = _LEAD.search(case.slot.before)
+    return lead is not None and lead[0].strip() in prompt_texts(subject.batch.prompts[case.row])[1]
 
 
 def _lines(case: Case) -> Iterable[Trial]:
@@ -169,7 +181,7 @@ def _fences(case: Case) -> Iterable[Trial]:
             )
 
 
-def _written(trial: Trial) -> Any:
+def _written(trial: Trial) -> str:
     """What stands in the place of the answer."""
     slot = trial.case.slot
     assert slot is not None

@@ -32,17 +32,18 @@ class Hangs(RewardCheck):
     cost = Cost.STOPS
 
     def run(self, subject: RewardSubject) -> Iterable[Finding]:
-        """One finding with the smallest completion on which it hung."""
+        """One finding with the smallest completion on which it hung; only what had all patience is counted."""
         rows = [
             row
             for place, (row, state) in enumerate(zip(subject.rows, subject.base.status, strict=True))
             if state == Status.TIMEOUT and not subject.base.errors.get(place, "").startswith("not run")
         ]
         if rows:
-            row = subject.smallest(rows)
-            yield self._say(
-                subject, row, None, "on a sample" if len(rows) == 1 else f"on {len(rows)} samples", len(rows)
-            )
+            sure = subject.stuck or rows
+            more = len(rows) - len(sure)
+            told = f" On {more} more it does not within {subject.looked_s:g} s." if more > 0 else ""
+            where = "on a sample" if len(sure) == 1 else f"on {len(sure)} samples"
+            yield self._say(subject, subject.smallest(sure), None, where, len(sure), told)
             return
         for item, _, state in subject.odd.shortest_first():
             if state == Status.TIMEOUT:
@@ -50,11 +51,18 @@ class Hangs(RewardCheck):
                 return
 
     def _say(
-        self, subject: RewardSubject, row: int | None, text: str | None, where: str, count: int
+        self,
+        subject: RewardSubject,
+        row: int | None,
+        text: str | None,
+        where: str,
+        count: int,
+        told: str = "",
     ) -> Finding:
         completion = None if text is None else subject.shaped(text)
         return self.finding(
-            f"{subject.name} does not return within {subject.patience_s:g} s {where}; the trainer would wait for ever.",
+            f"{subject.name} does not return within {subject.patience_s:g} s {where}; the trainer would wait for "
+            f"ever.{told}",
             advice="Find what runs away (a pattern with nested repeats, a loop, a request without timeout) and bound "
             "it; a reward that is meant to take long declares timeout_s.",
             cause="hangs",

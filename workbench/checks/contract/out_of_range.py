@@ -23,7 +23,9 @@ class OutOfRange(RewardCheck):
 
     Weights, success shares and the balance of a set are chosen by the declared range. A score beyond it
     usually has no upper end at all: a policy finds what adds points and repeats it. Tried on the samples, on
-    odd completions and on a sample written many times over. Where no range is declared, only a number that is far off
+    odd completions, on a sample written many times over and with a number far off as the answer. On a text that hardly
+    any model writes (broken emoji, a number far off) it is a warning, unless the score lies further outside than the
+    range is wide: then one such text drowns its group. Where no range is declared, only a number that is far off
     is tried as the answer: it must not lie further away than ten times what all samples differ by, because in its group
     nothing else would count (a warning).
 
@@ -40,6 +42,7 @@ class OutOfRange(RewardCheck):
     severity = "error"
     summary = "a score lies outside the declared range"
     cost = Cost.TEACHES_WRONG
+    version = 2
 
     def run(self, subject: RewardSubject) -> Iterable[Finding]:
         """One finding for each end of the range, with the smallest completion that passes it."""
@@ -52,17 +55,22 @@ class OutOfRange(RewardCheck):
             if finding is not None:
                 yield finding
 
-    def _far_off(self, subject: RewardSubject) -> Iterable[Finding]:
-        """A wrong number as the answer that costs (or earns) a multiple of all differences there are."""
-        cases = [
-            case
+    def _far_texts(self, subject: RewardSubject) -> list[tuple[int, str]]:
+        """A few right samples with a number far off as their answer; none where numbers are not what is asked for."""
+        if not subject.steadiness.reliable or subject.compares:
+            return []
+        return [
+            (case.row, case.slot.write(FAR))
             for case in subject.task.cases
             if case.slot is not None and value_of(gold_text(case.gold)) is not None
-        ]
-        if not cases or not subject.steadiness.reliable or subject.compares:
+        ][:2]
+
+    def _far_off(self, subject: RewardSubject) -> Iterable[Finding]:
+        """A wrong number as the answer that costs (or earns) a multiple of all differences there are."""
+        texts = self._far_texts(subject)
+        if not texts:
             return
         low, high = min(subject.scores.values()), max(subject.scores.values())
-        texts = [(case.row, case.slot.write(FAR)) for case in cases[:2] if case.slot is not None]
         for (row, text), score in zip(texts, score_texts(subject, texts), strict=True):
             away = max(low - score, score - high)
             if high > low and math.isfinite(score) and away > TIMES_AWAY * (high - low):
@@ -91,8 +99,17 @@ class OutOfRange(RewardCheck):
         odd = subject.odd
         for item, score, state in odd.shortest_first():
             if state == Status.NUMBER and sign * (score - bound) > SLACK:
-                return self._say(subject, end, bound, odd.row, item.text, score, f" ({item.what})", 1)
-        return self._repeated(subject, end, bound, sign)
+                what = f" ({item.what})"
+                return self._say(subject, end, bound, odd.row, item.text, score, what, 1, far=not item.usual)
+        return self._repeated(subject, end, bound, sign) or self._number(subject, end, bound, sign)
+
+    def _number(self, subject: RewardSubject, end: str, bound: float, sign: float) -> Finding | None:
+        texts = self._far_texts(subject)
+        for (row, text), score in zip(texts, score_texts(subject, texts), strict=True):
+            if math.isfinite(score) and sign * (score - bound) > SLACK:
+                what = f" (the number {FAR} as the answer)"
+                return self._say(subject, end, bound, row, text, score, what, 1, far=True)
+        return None
 
     def _repeated(self, subject: RewardSubject, end: str, bound: float, sign: float) -> Finding | None:
         scored = sorted(subject.scores, key=lambda row: (-sign * subject.scores[row], len(subject.text(row))))
@@ -119,9 +136,12 @@ class OutOfRange(RewardCheck):
         score: float,
         what: str,
         count: int,
+        *,
+        far: bool = False,
     ) -> Finding:
         assert subject.declared_range is not None
         low, high = subject.declared_range
+        harmless = far and abs(score - bound) <= high - low
         rows = "a completion" if count == 1 else f"{count} completions"
         completion = None if text is None else subject.shaped(text)
         limit = "min" if end == "above" else "max"
@@ -131,6 +151,7 @@ class OutOfRange(RewardCheck):
             advice=f"Cap the score, {limit}({number(bound)}, score), or declare the range that is meant.",
             cause=end,
             reward=subject.name,
+            severity="warning" if harmless else None,
             evidence=subject.evidence(
                 row,
                 completion=completion,

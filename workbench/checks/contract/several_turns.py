@@ -7,9 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from rewards.contract import Status
+from rewards.errors import RewardWorkbenchError
 from workbench.checks.check import RewardCheck, number
 from workbench.checks.finding import Cost, Finding, Severity
 from workbench.checks.subject import RewardSubject, reason_of
+from workbench.opening import manifest_of
+
+BY_TURNS = ("tools", "environment_factory")
+"""Settings of `[train]` that make completions of several messages."""
 
 _CALL = {"type": "function", "function": {"name": "lookup", "arguments": "{}"}}
 
@@ -20,8 +25,10 @@ class SeveralTurns(RewardCheck):
     With tools a completion has several messages: an assistant message that calls a tool (its content empty or
     None), the tool's answer, and the assistant's final answer. A reward that reads `completion[0]["content"]`
     judges the call and never the answer. Shown by putting a tool call before a sample's own answer: what it
-    scores then is what the empty first message scores, not what the answer scores. Of a reward from an installed
-    package it is information as long as no sample has several messages: its code is not yours to mend.
+    scores then is what the empty first message scores, not what the answer scores. As long as no sample has several
+    messages it is information where none can come: the manifest plans a training without tools or environment, or
+    the samples are plain text that is only read as chat. Likewise of a reward from an installed package: its code is
+    not yours to mend.
 
     Example:
         texts = [completion[0]["content"] for completion in completions]
@@ -89,9 +96,24 @@ class SeveralTurns(RewardCheck):
 
 
 def _level(subject: RewardSubject) -> Severity:
-    installed = "site-packages" in Path(subject.description.file or "").parts
     completions = subject.batch.completions if subject.batch is not None else []
-    return "warning" if not installed or any(len(completion) > 1 for completion in completions) else "info"
+    if any(len(completion) > 1 for completion in completions):
+        return "warning"
+    installed = "site-packages" in Path(subject.description.file or "").parts
+    return "info" if installed or _one_message(subject) else "warning"
+
+
+def _one_message(subject: RewardSubject) -> bool:
+    """Whether the manifest leaves no way for a completion of several messages."""
+    try:
+        manifest = manifest_of(subject.bench.target)
+    except RewardWorkbenchError:
+        return False
+    if manifest is None:
+        return False
+    settings = manifest.train.settings
+    planned = bool(manifest.train.model_fields_set or manifest.data.train)
+    return manifest.set.read_as == "chat" or (planned and not any(settings.get(name) for name in BY_TURNS))
 
 
 def with_tool(text: str, content: str | None) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from workbench.checks.check import SetCheck, number, shown
+from workbench.checks.evidence.blind import is_blind, labelled_pairs
 from workbench.checks.evidence.ranking import Pair, Ranking, rankings, reads_truth, smallest_pair
 from workbench.checks.finding import Cost, Finding, Severity
 from workbench.checks.signal.table import read_table
@@ -19,7 +20,11 @@ class LabelOrder(SetCheck):
     less than a wrong one of the same shape (a list, a number, a record of the same form); where it earns more than that
     one, not less than any wrong one. Told are the share of
     pairs in which it does (the area under the ROC curve, with its interval), and the pair with the largest difference.
-    Equal scores are told where the reward compares with a ground truth or the prompt. A reward that reads neither may
+    Equal scores are told where the reward compares with a ground truth or the prompt: a warning, and an error where a
+    reward about correctness (declared, or of no kind and taking the column with the answers) is blind to it. Such a
+    one pays no right completion above any wrong one, in at least three independent comparisons, nor above itself with a
+    wrong answer put in the place of the right one; what it may tell apart (an empty layout, a shorter text) is not what
+    it is to judge. A reward that reads neither may
     rightly pay a wrong answer in the right layout: there only information is given, unless the labels are plainly
     about what it looks at.
 
@@ -48,6 +53,8 @@ class LabelOrder(SetCheck):
                 continue
             if ranking.inverted:
                 yield self._tell(judged, ranking, ranking.inverted, self._level(ranking, sure))
+            elif ranking.reward and is_blind(judged[0], ranking):
+                yield self._tell_blind(judged[0], ranking)
             elif ranking.tied and sure and any(m.description.entry.kind != "style" for m in judged):
                 yield self._tell(judged, ranking, ranking.tied, "warning")
 
@@ -65,22 +72,48 @@ class LabelOrder(SetCheck):
         label, better = first.samples.labels[pair.other], first.samples.labels[pair.right]
         name = ranking.reward or "The total"
         low, high = ranking.interval
-        verb = "more than" if pair.inverted else "as much as"
+        less = "less" if pair.inverted else "no more"
         where = "of the same prompt" if ranking.inside else "of another prompt"
         return self.finding(
-            f"{name} pays a completion labelled {label} {number(pair.other_paid)}, {verb} one labelled {better} "
-            f"{where} ({number(pair.paid)}): {shown(first.text(pair.right), 70)}. In order are {ranking.auc:.0%} of "
-            f"{len(ranking.pairs)} pairs of right and wrong (interval {low:.0%} to {high:.0%}).",
+            f"{name} pays a completion labelled {label} {number(pair.other_paid)}: {shown(first.text(pair.other), 70)}."
+            f" One labelled {better} {where} gets {less}, {number(pair.paid)}: {shown(first.text(pair.right), 70)}. In "
+            f"order are {ranking.auc:.0%} of {len(ranking.pairs)} pairs of right and wrong (interval {low:.0%} to "
+            f"{high:.0%}).",
             advice=_advice(members),
             cause=_cause(ranking, pair),
             reward=ranking.reward,
             severity=severity,
             evidence=first.evidence(
-                pair.other, got=pair.other_paid, expected=f"less than {number(pair.paid)}"
+                pair.other,
+                got=pair.other_paid,
+                expected=f"less than what one labelled {better} gets ({number(pair.paid)})",
             ),
             line=first.description.line if ranking.reward else None,
             count=len({pair.other for pair in pairs}),
             shared=_cause(ranking, pair) == "outweighed",
+        )
+
+    def _tell_blind(self, member: RewardSubject, ranking: Ranking) -> Finding:
+        pairs = labelled_pairs(member, ranking)
+        pair = smallest_pair(member, pairs)
+        advice = "Look at both with `reward-workbench explain`: what is compared comes out alike for right and wrong."
+        if not member.reads and not member.reads_prompts:
+            column = f", in the column '{member.task.column}'" if member.task.column else ""
+            advice = f"It reads no ground truth: compare the answer with the right one{column}."
+        return self.finding(
+            f"{member.name} does not tell right from wrong: in none of {len(pairs)} pairs does the right completion "
+            f"earn more, {number(pair.paid)} for {shown(member.text(pair.right), 70)} as for "
+            f"{shown(member.text(pair.other), 70)}, which is wrong.",
+            advice=advice,
+            cause="blind",
+            reward=member.name,
+            evidence=member.evidence(
+                pair.other,
+                got=pair.other_paid,
+                expected=f"less than what the right one gets ({number(pair.paid)})",
+            ),
+            line=member.description.line,
+            count=len({pair.other for pair in pairs}),
         )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.checks.intervals import wilson
@@ -81,6 +81,10 @@ class Ranking:
         """Pairs in which the wrong or the partial one earns more, the largest difference first."""
         found = [pair for pair in (*self.pairs, *self.partial) if pair.inverted]
         return sorted(found, key=lambda pair: pair.paid - pair.other_paid)
+
+    def without(self, rows: Collection[int]) -> tuple[Pair, ...]:
+        """The pairs whose wrong one is none of `rows`; all where that leaves none."""
+        return tuple(pair for pair in self.pairs if pair.other not in rows) or self.pairs
 
     @property
     def flipped(self) -> bool:

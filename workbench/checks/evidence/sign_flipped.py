@@ -51,15 +51,18 @@ class SignFlipped(SetCheck):
         name = ranking.reward or "The total"
         return self.finding(
             f"{name} pays wrong completions more than right ones: only {ranking.auc:.0%} of {len(ranking.pairs)} pairs "
-            f"are in order (interval {low:.0%} to {high:.0%}). A wrong one earns {number(pair.other_paid)}, the right "
-            f"one {number(pair.paid)}: {shown(first.text(pair.right), 70)}.",
+            f"are in order (interval {low:.0%} to {high:.0%}). A wrong one earns {number(pair.other_paid)}: "
+            f"{shown(first.text(pair.other), 70)}. The right one earns {number(pair.paid)}: "
+            f"{shown(first.text(pair.right), 70)}.",
             advice="Turn the score around (1 - distance, a minus before a penalty)"
             + (", or the weight." if len(members) > 1 else ", or correct the labels."),
             cause="order",
             reward=ranking.reward,
             severity=_level(members, ranking),
             evidence=first.evidence(
-                pair.other, got=pair.other_paid, expected=f"less than {number(pair.paid)}"
+                pair.other,
+                got=pair.other_paid,
+                expected=f"less than what the right one gets ({number(pair.paid)})",
             ),
             line=first.description.line if ranking.reward else None,
             count=len({pair.other for pair in ranking.inverted}),

@@ -44,7 +44,9 @@ class Cancelling(SetCheck):
         table = read_table(subject)
         if table is None or len(table.members) < 2:
             return
-        if group_statistics(table.scores, table.weights, table.groups).zero_spread.all():
+        if group_statistics(
+            table.scores, table.weights, table.groups, aggregation=table.aggregation
+        ).zero_spread.all():
             return
         for pair in together(table):
             if pair.correlation > OPPOSED or not pair.left < LEFT:

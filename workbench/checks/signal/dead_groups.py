@@ -49,7 +49,7 @@ class DeadGroups(SetCheck):
         table = read_table(subject)
         if table is None:
             return
-        stats = group_statistics(table.scores, table.weights, table.groups)
+        stats = group_statistics(table.scores, table.weights, table.groups, aggregation=table.aggregation)
         several = stats.scorable >= 2
         flat = stats.zero_spread & several
         dead, judged = int(flat.sum()), int(several.sum())

@@ -13,6 +13,7 @@ from workbench.checks.finding import Cost, Finding
 from workbench.checks.intervals import share_interval
 from workbench.checks.signal.table import Table, read_table
 from workbench.checks.subject import SetSubject
+from workbench.opening import manifest_of, planned_group_size
 
 USUAL = 8
 PROMPTS = 8
@@ -80,9 +81,6 @@ class FewUseful(SetCheck):
 
 def planned_size(subject: SetSubject) -> int:
     """Completions of a prompt in the training that the project plans; 8 where it plans none."""
-    from workbench.checks.runner import manifest_of
-    from workbench.opening import planned_group_size
-
     try:
         manifest = manifest_of(subject.description.target)
     except RewardWorkbenchError:

@@ -345,3 +345,24 @@ def test_nothing_found_equals_nothing_asked_for(check):
     [finding] = check(reward("s == a"), "RW409", rows=[*rows(), blank], declare=DECLARED)
     assert (finding.severity, finding.count) == ("error", 1)
     assert check(reward("bool(a) and s == a"), "RW409", rows=[*rows(), blank], declare=DECLARED) == []
+
+
+@pytest.mark.parametrize(
+    ("prompt", "found"), [("Finish {} with 'Estimate: <number>'.", []), ("How much is {}?", ["RW402"])]
+)
+def test_words_behind_a_number_are_not_the_form_where_the_prompt_says_how_to_end(check, prompt, found):
+    made = [
+        {
+            **row,
+            "prompt": [{"role": "user", "content": prompt.format(place // 2)}],
+            "completion": [
+                {"role": "assistant", "content": row["completion"][0]["content"].replace("\n", " ")}
+            ],
+        }
+        for place, row in enumerate(rows(("1250", "42", "60"), form="Estimate: {}"))
+    ]
+    source = reward(
+        "(m := re.search(r'Estimate: (.*?)[.]?$', t)) is not None and number(m.group(1)) == number(a)"
+    )
+    loud = [f.check for f in check(source, "RW402", rows=made, declare=DECLARED) if f.severity != "info"]
+    assert loud == found

@@ -1,5 +1,9 @@
 """RW118 async-undetected and RW119 async-blocking."""
 
+from types import SimpleNamespace
+
+from workbench.checks.contract.async_blocking import AsyncBlocking
+
 SLEEPS = """
 import time
 async def reward(completions, **kwargs):
@@ -25,6 +29,28 @@ def test_sleep_without_await_blocks_the_loop(check):
     [finding] = check(SLEEPS, "RW119")
     assert finding.severity == "warning"
     assert "it sleeps or waits without awaiting" in finding.message
+
+
+def test_short_waits_of_every_row_add_up_in_a_batch(check):
+    source = SLEEPS.replace("time.sleep(0.15)", "time.sleep(0.018 * len(completions))")
+    [finding] = check(source, "RW119")
+    assert "with 8 completions" in finding.message
+
+
+def test_a_little_computing_is_left_alone():
+    asked = []
+
+    def probe(name, count, *, rows):
+        asked.append(rows)
+        return {"gap": 0.02 * count, "seconds": 0.02 * count, "cpu": 0.018 * count}
+
+    subject = SimpleNamespace(
+        description=SimpleNamespace(signature=SimpleNamespace(is_async=True)),
+        few=lambda limit: list(range(limit)),
+        probe=probe,
+    )
+    assert list(AsyncBlocking().run(subject)) == []
+    assert asked == [[0, 1, 2, 3]]
 
 
 def test_long_computation_blocks_the_loop(check):

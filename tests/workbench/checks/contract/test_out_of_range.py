@@ -49,3 +49,29 @@ def test_number_far_off_that_costs_a_multiple_of_all_else_is_told_without_a_rang
     findings = check(source, "RW107")
     assert [f.severity for f in findings] == ["warning"] * found
     assert check(source, "RW107", declare="range = [-2000.0, 1.0]") == []
+
+
+@pytest.mark.parametrize(("scale", "severity"), [(100, "error"), (99000, "warning")])
+def test_severity_follows_how_far_a_number_far_off_leads_out_of_the_range(check, scale, severity):
+    source = f"""
+    import re
+    def reward(completions, answer, **kwargs):
+        said = [re.search("<answer>([0-9]+)<", c[-1]["content"]) for c in completions]
+        return [1 - abs(int(m[1]) - int(a)) / {scale} if m else 0.0 for m, a in zip(said, answer)]
+    """
+    [finding] = check(source, "RW107", declare=RANGE)
+    assert finding.severity == severity
+    assert "(the number 100000 as the answer) below its declared range" in finding.message
+
+
+@pytest.mark.parametrize(("score", "severity"), [("1.5", "warning"), ("7.5", "error")])
+def test_score_beyond_the_range_on_broken_text_alone_is_a_warning_unless_it_is_far_beyond(
+    check, score, severity
+):
+    source = f"""
+    def reward(completions, **kwargs):
+        texts = [c[-1]["content"] for c in completions]
+        return [{score} if "\\ud83d" in text else float("<answer>" in text) for text in texts]
+    """
+    [finding] = check(source, "RW107", declare=RANGE)
+    assert finding.severity == severity

@@ -1,3 +1,8 @@
+import pytest
+
+FIRST = "def reward(completions, **kwargs): return [float('answer' in c[0]['content']) for c in completions]"
+
+
 def test_reward_that_reads_the_first_message_is_found_with_a_tool_call(check):
     source = (
         "def reward(completions, **kwargs): return [float('answer' in c[0]['content']) for c in completions]"
@@ -35,3 +40,34 @@ def test_reward_that_reads_all_messages_is_left_alone(check):
 def test_plain_text_has_no_turns(check):
     source = "def reward(completions, **kwargs): return [float('answer' in c) for c in completions]"
     assert check(source, "RW114", chat=False) == []
+
+
+@pytest.mark.parametrize(
+    ("manifest", "severity"),
+    [
+        ('[train]\npreset = "cpu"', "info"),  # a planned training without tools: one message a completion
+        ('[data]\ntrain = "prompts.jsonl"', "info"),
+        ('[set]\nread_as = "chat"', "info"),  # the samples are plain text
+        ('[train]\ntools = ["tools.py::lookup"]', "warning"),
+        ('[train]\nenvironment_factory = "rooms.py::Room"', "warning"),
+        ("", "warning"),
+    ],
+)
+def test_first_message_is_a_note_where_no_second_can_come(check, manifest, severity):
+    [finding] = check(FIRST, "RW114", check=f"seed = 0\n{manifest}")
+    assert finding.severity == severity
+
+
+def test_first_message_is_a_warning_where_a_sample_has_several(check):
+    turns = [
+        {"role": "assistant", "content": "Let me look."},
+        {"role": "tool", "content": "4"},
+        {"role": "assistant", "content": "<answer>4</answer>"},
+    ]
+    asked = {"prompt": [{"role": "user", "content": "What is 2 plus 2?"}], "answer": "4"}
+    said = ["<answer>4</answer>", "I do not know.", "No."]
+    rows = [{**asked, "completion": [{"role": "assistant", "content": text}]} for text in said]
+    [finding] = check(
+        FIRST, "RW114", rows=[*rows, {**asked, "completion": turns}], check='[train]\npreset = "cpu"'
+    )
+    assert finding.severity == "warning"

@@ -17,9 +17,10 @@ def test_wrong_one_that_earns_more_is_shown_with_the_share_in_order(check):
     [finding] = check(VALUE, "RW70", rows=rows)
     assert (finding.check, finding.severity, finding.reward) == ("RW701", "error", "reward")
     assert (
-        "pays a completion labelled wrong 0.7, more than one labelled right of the same prompt (0.2)"
-        in finding.message
+        "pays a completion labelled wrong 0.7: 'text 1 of 9'. One labelled right of the same prompt gets less, 0.2: "
+        "'text 0 of 9'. In order are" in finding.message
     )
+    assert finding.evidence.expected == "less than what one labelled right gets (0.2)"
     assert "In order are 90% of 10 pairs of right and wrong (interval 60% to 98%)" in finding.message
     assert (finding.evidence.completion, finding.evidence.got) == ("text 1 of 9", 0.7)
     assert finding.count == 1
@@ -29,8 +30,73 @@ def test_hack_that_ties_with_a_right_one_is_a_warning(check):
     rows = labelled([[1.0, 1.0, 0.0]] * 3, "right", "hack", "wrong")
     [finding] = check(VALUE, "RW701", rows=rows)
     assert finding.severity == "warning"
-    assert "labelled hack 1, as much as one labelled right" in finding.message
+    assert (
+        "labelled hack 1: 'text 1 of 0'. One labelled right of the same prompt gets no more, 1: 'text 0"
+        in (finding.message)
+    )
     assert finding.count == 3
+
+
+SUMS = [("<answer>9</answer>", "right"), ("<answer>8</answer>", "wrong"), ("14", "wrong"), ("", "hack")]
+MARK = "from rewards.marks import reward as mark\n"
+ANY_NUMBER = (
+    MARK + "import re\n@mark(kind='correctness')\n"
+    "def reward(completions, answer, **kwargs):\n"
+    "    return [float(bool(re.search(r'\\d', c))) for c in completions]\n"
+)
+
+
+def sums(prompts, texts=SUMS):
+    return [
+        {
+            "prompt": f"{ten} + 9?",
+            "completion": text.replace("9", str(ten + 9)),
+            "label": label,
+            "answer": str(ten + 9),
+        }
+        for ten in range(0, 10 * prompts, 10)
+        for text, label in texts
+    ]
+
+
+def test_declared_correctness_that_tells_no_wrong_answer_from_a_right_one_is_an_error(check):
+    [finding] = check(ANY_NUMBER, "RW701", rows=sums(3))
+    assert finding.severity == "error"
+    assert (
+        "in none of 6 pairs does the right completion earn more, 1 for '<answer>9</answer>' as for '14'"
+        in (finding.message)
+    )
+    assert "what is compared comes out alike" in finding.advice
+    unread = ANY_NUMBER.replace("answer, ", "")
+    [finding] = check(unread, "RW701", rows=sums(3))
+    assert finding.advice == (
+        "It reads no ground truth: compare the answer with the right one, in the column 'answer'."
+    )
+
+
+def test_ties_stay_a_warning_with_few_pairs_or_where_a_made_up_wrong_answer_earns_less(check):
+    def levels(source, rows):
+        return [finding.severity for finding in check(source, "RW701", rows=rows)]
+
+    assert levels(ANY_NUMBER, sums(1, SUMS[:2] + SUMS[3:])) == ["warning"]
+    within_ten = (
+        "import re\n@mark(kind='correctness')\n"
+        "def reward(completions, answer, **kwargs):\n"
+        "    found = [re.search(r'\\d+', c) for c in completions]\n"
+        "    return [float(bool(f) and abs(int(f[0]) - int(a)) < 10) for f, a in zip(found, answer)]\n"
+    )
+    near = [("<answer>9</answer>", "right"), ("<answer>8</answer>", "wrong"), ("", "hack")]
+    assert levels(MARK + within_ten, sums(4, near)) == ["warning"]
+
+
+def test_of_rewards_without_a_kind_the_one_that_takes_the_ground_truth_is_judged(check):
+    undeclared = ANY_NUMBER.replace("@mark(kind='correctness')\n", "")
+    [finding] = check(undeclared, "RW701", rows=sums(3))
+    assert (finding.severity, "does not tell right from wrong" in finding.message) == ("error", True)
+    assert check(undeclared.replace("answer, ", ""), "RW701", rows=sums(3)) == []
+    rows = [{**row, "topic": "sums"} for row in sums(3)]
+    [finding] = check(undeclared.replace("answer, ", "topic, "), "RW701", rows=rows)
+    assert finding.severity == "warning"
 
 
 def test_partial_one_that_is_graded_and_earns_less_than_no_answer_is_out_of_order(check):
@@ -40,7 +106,11 @@ def test_partial_one_that_is_graded_and_earns_less_than_no_answer_is_out_of_orde
         row["completion"] = "no answer at all, in many more words"
     [finding] = check(VALUE, "RW701", rows=rows)
     assert finding.severity == "error"
-    assert "labelled wrong 0, more than one labelled partial of the same prompt (-0.5)" in finding.message
+    assert (
+        "labelled wrong 0: 'no answer at all, in many more words'. One labelled partial of the same prompt gets "
+        in (finding.message)
+    )
+    assert "gets less, -0.5: 'text " in finding.message
     rows = labelled([[1.0, -1.0, -1.0, 0.0]] * 3, "right", "partial", "wrong", "wrong")
     for row in rows[3::4]:
         row["completion"] = "no answer at all, in many more words"
@@ -50,7 +120,10 @@ def test_partial_one_that_is_graded_and_earns_less_than_no_answer_is_out_of_orde
 def test_partial_one_above_a_right_one_is_out_of_order_and_below_it_is_not(check):
     rows = labelled([[0.6, 0.9, 0.0]] * 3, "right", "partial", "wrong")
     [finding] = check(VALUE, "RW701", rows=rows)
-    assert "labelled partial 0.9, more than" in finding.message
+    assert (
+        "labelled partial 0.9: 'text 1 of 0'. One labelled right of the same prompt gets less, 0.6"
+        in finding.message
+    )
     assert check(VALUE, "RW701", rows=labelled([[0.9, 0.6, 0.0]] * 3, "right", "partial", "wrong")) == []
 
 

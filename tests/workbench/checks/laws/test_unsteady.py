@@ -1,6 +1,10 @@
 """Two calls over the same rows: each cause is told by its own check, and by no other."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
+
+from workbench.checks.steadiness import CLOCKS, MORE_CLOCKS
 
 ONE_CAUSE = {
     "RW201": """
@@ -83,6 +87,31 @@ def test_the_clock_of_datetime_decides(check):
     """
     [finding] = check(source, "RW201")
     assert finding.cause == "RW201:clock"
+
+
+def test_no_hour_is_at_all_the_times_tried_like_it_was_by_chance():
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    times = [timedelta(seconds=forward) for forward in (*CLOCKS, *MORE_CLOCKS)]
+    readers = (
+        lambda at: at.day % 2 + at.hour % 3,
+        lambda at: at.weekday(),
+        lambda at: at.hour < 12,
+        lambda at: at.day,
+        lambda at: at.hour,
+    )
+    for reader in readers:
+        for hour in range(24 * 365):
+            start = now + timedelta(hours=hour, minutes=hour % 60)
+            assert any(reader(start) != reader(start + forward) for forward in times)
+
+
+def test_scores_that_depend_on_the_other_rows_are_not_laid_to_the_clock(check):
+    source = """
+    def reward(completions, **kwargs):
+        times = [len(c[-1]["content"]) for c in completions]
+        return [len(completions) / 100 + time / 10_000 for time in times]
+    """
+    assert "RW201" not in {finding.check for finding in check(source, "RW20")}
 
 
 def test_chance_that_is_declared_is_left_alone(check):
