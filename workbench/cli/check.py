@@ -112,6 +112,7 @@ def check(
             pay=permission(pay),
             form=read_as,
             columns=parse_columns(columns),
+            out=out,
         )
         _write(report, format, out, durations)
         if seal:
@@ -172,18 +173,20 @@ def run(
     pay: Pay | None = None,
     form: str = "",
     columns: Mapping[str, str] | None = None,
+    out: Path | None = None,
 ) -> tuple[Report, Samples | None]:
     """Open a target with its samples and check it; notes and progress go to standard error.
 
     With `extend`, what a seal that holds has proved of the samples is not proved again. `pay` is asked before calls
     that cost money; None: only recorded answers are used.
-    `form`: have the samples read as chat or text; `columns`: names to change in them.
+    `form`: have the samples read as chat or text; `columns`: names to change in them. `out`: where the report
+    will be written, which is refused before anything runs if it would overwrite what is read here.
     """
     from rewards.targets import parse_target
-    from workbench.checks.runner import manifest_of, options_of, run_checks
+    from workbench.checks.runner import options_of, run_checks
     from workbench.checks.selection import codes_of
-    from workbench.cli.printing import notes_to_stderr, progress_bar
-    from workbench.opening import open_target, sample_paths
+    from workbench.cli.printing import notes_to_stderr, progress_bar, refuse_inputs
+    from workbench.opening import manifest_of, open_target, sample_paths
     from workbench.tokenizing import tokenizer_for
 
     samples, batch, proved = None, None, None
@@ -194,6 +197,7 @@ def run(
         batch = samples.batch(tokenizer_for(manifest))
         if extend:
             proved = _proved(target, samples, options_of(manifest, quick=quick, assume_kinds=assume_kinds))
+    refuse_inputs(out, target, samples)
     with progress_bar("checking") as progress:
         report = run_checks(
             target,
@@ -229,7 +233,9 @@ def _seal(report: Report, samples: Samples | None) -> None:
     weak = (
         "" if report.strength == "strong" else "; its evidence is weak: no samples labelled right and wrong"
     )
-    typer.echo(f"sealed: {path}{weak}", err=True)
+    held, remedy = report.held_short
+    without = f"; it covers nothing of {held}: {remedy}" if held else ""
+    typer.echo(f"sealed: {path}{weak}{without}", err=True)
 
 
 def check_and_seal(target: str, paths: list[Path], *, quick: bool = True) -> bool:

@@ -29,7 +29,7 @@ def label(
 ) -> None:
     """Say that a completion is right, wrong or a hack, or which score a reward should give it: a test from then on."""
     from rewards.running import Runner
-    from workbench.labels import labels_file, say
+    from workbench.labels import labels_file, say_of_rows
     from workbench.opening import open_target
 
     opened = open_target(target, samples or [], form=read_as, columns=parse_columns(columns))
@@ -40,8 +40,8 @@ def label(
         for name in scores:
             description.reward(name)
     file = labels_file(opened.target)
+    say_of_rows(file, opened.samples, row, label=label, expected=scores)
     for number in row:
-        say(file, opened.samples, number, label=label, expected=scores)
         said = [label] * (label is not None) + [
             f"{name} expected {_shown(score)}" for name, score in scores.items()
         ]

@@ -15,6 +15,7 @@ from typing import Any
 import typer
 
 from rewards.errors import RewardWorkbenchError
+from rewards.writable import write_utf8
 
 COMMANDS = (
     "init", "serve", "score", "explain", "check", "label", "diff", "export", "import", "train", "doctor", "selftest",
@@ -37,6 +38,15 @@ TRAINER_COMMANDS = {
 
 DISK_FAULTS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 """What an operating system says of a full or broken disk, wherever it is met."""
+
+PATH_FAULTS = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP)
+"""What it says of a path that this user may not read or write, or that can be no path."""
+
+NO_TEMPORARY = "No usable temporary directory"
+"""How `tempfile` begins where no folder for temporary files can be written."""
+
+LONGEST = 200
+"""Characters of a path that a message shows."""
 
 app = typer.Typer(
     name="reward-workbench",
@@ -110,8 +120,26 @@ def _tell(line: str) -> None:
     sys.stderr.write(f"{visible(line)}\n")
 
 
+def _fault_line(error: OSError) -> str | None:
+    """What to say of a fault of the disk or of a path; None for any other, which is one of ours."""
+    if error.errno in DISK_FAULTS:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still to be written there would fail again
+        return f"{error.filename or 'the output'} cannot be written: {error.strerror}"
+    if error.errno in PATH_FAULTS:
+        return f"{_shortened(error.filename or 'a file')} cannot be read or written: {error.strerror}"
+    if isinstance(error, FileNotFoundError) and str(error.strerror).startswith(NO_TEMPORARY):
+        return "there is no folder for temporary files that can be written; set TMPDIR to one"
+    return None
+
+
+def _shortened(path: object) -> str:
+    text = str(path)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
 def main() -> None:
     """Entry of the console script."""
+    write_utf8()
     _register()
     try:
         code = app(standalone_mode=False)
@@ -126,10 +154,10 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         code = 0
     except OSError as error:
-        if error.errno not in DISK_FAULTS:
+        line = _fault_line(error)
+        if line is None:
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still to be written there would fail again
-        _tell(f"error: {error.filename or 'the output'} cannot be written: {error.strerror}")
+        _tell(f"error: {line}")
         code = 2
     sys.exit(code if isinstance(code, int) else 0)
 

@@ -45,7 +45,13 @@ def score(
 ) -> None:
     """Score completions with every reward, add up totals, and compute the advantages TRL would give."""
     from rewards.errors import UsageError
-    from workbench.cli.printing import again_and_again, notes_to_stderr, progress_bar, write_output
+    from workbench.cli.printing import (
+        again_and_again,
+        notes_to_stderr,
+        progress_bar,
+        refuse_inputs,
+        write_output,
+    )
     from workbench.opening import open_target, planned_group_size
     from workbench.reports import score_report
     from workbench.score_cache import ScoreCache
@@ -57,6 +63,7 @@ def score(
     if format == "parquet" and out is None:
         raise UsageError("--format parquet needs --out FILE")
     opened = open_target(target, samples or [], form=read_as, columns=parse_columns(columns))
+    refuse_inputs(out, target, opened.samples)
     notes_to_stderr([*opened.samples.notes, *map(str, opened.samples.skipped)], limit=10)
     options: dict[str, Any] = {
         "only": [name.strip() for name in only.split(",") if name.strip()],

@@ -1,6 +1,7 @@
 """`reward-workbench check`: exit codes, formats, one clear sentence for wrong use."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -69,6 +70,7 @@ def test_report_is_written_to_a_file(folder):
         cwd=folder,
     )
     assert (done.code, done.out) == (0, "")
+    assert done.err.endswith("wrote r.json\n")
     assert json.loads((folder / "r.json").read_text())["verdict"] == "pass"
 
 
@@ -84,6 +86,23 @@ def test_seal_is_written_and_verified_without_samples(folder):
     broken = run("check", "sound.py", "--verify-seal", cwd=folder)
     assert broken.code == 1
     assert "its code changed" in sentence(broken)
+
+
+SHORT = """
+def short(completions, **kwargs):
+    return [float(len(c) < 12) for c in completions]
+"""
+
+
+def test_checks_held_back_are_told_with_verdict_and_seal(folder):
+    (folder / "two.py").write_text(SOUND.replace("def reward", "def correct") + SHORT)
+    done = run("check", "two.py", "--samples", "s.jsonl", "--quick", "--seal", cwd=folder)
+    assert done.code == 0
+    held = r"\d+ checks? of '\w+'( and '\w+')? held back"
+    assert re.match(rf"pass, with {held}: ", done.out[done.out.rindex("pass") :])
+    assert re.search(
+        rf"sealed: .*; it covers nothing of {held}: declare .* or run with --assume-kinds", done.err
+    )
 
 
 def test_set_with_findings_is_not_sealed(folder):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 import json
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from tests.workbench.cli.command import run, sentence
+from workbench.sides import open_sides
 
 BROKEN = """import re
 
@@ -135,3 +137,13 @@ def test_columns_stand_under_their_heads(folder: Path) -> None:
     lines = run("diff", "one.py", "one.py", "--samples", "s.jsonl", cwd=folder).out.splitlines()
     head, row = next((head, row) for head, row in itertools.pairwise(lines) if head.startswith("reward"))
     assert row.index("-") + 1 == head.index("better") + len("better")
+
+
+def test_two_files_need_no_folder_for_temporary_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(*_: object, **__: object) -> None:
+        raise FileNotFoundError("no usable temporary directory")
+
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", none)
+    file = str(folder / "rewards.py")
+    with open_sides(file, file) as (old, new):
+        assert (old.target, new.target) == (file, file)

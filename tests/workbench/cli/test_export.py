@@ -72,5 +72,8 @@ def test_wrong_use_is_one_sentence(file, arguments, words):
 def test_folders_on_the_way_to_an_output_are_made(file):
     (file / "s.jsonl").write_text('{"prompt": "p", "completion": "yes"}\n')
     assert run("import", "s.jsonl", "--out", "new/deep/o.jsonl", cwd=file).out == "new/deep/o.jsonl\n"
-    assert run("score", "neat.py", "--samples", "s.jsonl", "--out", "other/o.txt", cwd=file).code == 0
+    done = run("score", "neat.py", "--samples", "s.jsonl", "--out", "other/o.txt", cwd=file)
+    assert (done.code, done.out, done.err) == (0, "", "wrote other/o.txt (folder made)\n")
     assert (file / "other" / "o.txt").is_file()
+    again = run("score", "neat.py", "--samples", "s.jsonl", "--out", "other/o.txt", cwd=file)
+    assert again.err == "wrote other/o.txt\n"

@@ -33,6 +33,7 @@ def test_a_label_shows_in_the_next_summary(folder: Path) -> None:
     ("arguments", "said"),
     [
         (("--row", 5, "--label", "right"), "there is no row 5"),
+        (("--row", 1, "--row", 9, "--label", "right"), "there is no row 9"),
         (("--row", 0), "say something about row 0"),
         (("--row", 0, "--label", "great"), "--label great: must be one of right, partial, wrong, hack"),
         (("--row", 0, "--expected", "lay=1"), "has no reward 'lay'"),

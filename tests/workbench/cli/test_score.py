@@ -262,3 +262,33 @@ def test_columns_are_named_without_a_manifest(tmp_path: Path) -> None:
     assert json.loads(done.out)["total"] == 1.0
     done = run("score", "rewards.py", "--samples", "s.jsonl", "--columns", "gold", cwd=tmp_path)
     assert sentence(done).startswith("error: --columns gold: must be SOURCE=TARGET")
+
+
+HALF = """
+import json
+
+def keys(completions, **_):
+    for text in completions:
+        print("seen", next(iter(json.loads(text))))
+        if "a" not in json.loads(text):
+            raise ValueError("unknown keys " + ", ".join(json.loads(text)))
+    return [1.0 for _ in completions]
+
+def first(completions, **_):
+    return [1.0 if (next(iter(json.loads(text))) or "none") else 0.0 for text in completions]
+"""
+
+
+@pytest.mark.parametrize("format", ["text", "jsonl", "csv", "html", "parquet"])
+def test_half_a_character_in_a_message_loses_no_row(tmp_path: Path, format: str) -> None:
+    (tmp_path / "half.py").write_text(HALF)
+    rows = [{"prompt": "p", "completion": text} for text in (r'{"\ud83d": 1}', '{"a": 1}')]
+    (tmp_path / "s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    to_file = ["--out", "o"] if format == "parquet" else []
+    done = run("score", "half.py", "--samples", "s.jsonl", "--format", format, *to_file, cwd=tmp_path)
+    assert (done.code, "Traceback" in done.err) == (0, False), done.err
+    table = pq.read_table(tmp_path / "o").to_pylist()[0]["errors"] if to_file else done.out
+    assert r"unknown keys \ud83d" in table.replace(r"\\", "\\") or format == "text"
+    explained = run("explain", "half.py", "--samples", "s.jsonl", "--format", "json", cwd=tmp_path)
+    assert (explained.code, explained.err) == (0, "")
+    assert [json.loads(line)["row"] for line in explained.out.splitlines()] == [0, 1]
