@@ -38,12 +38,12 @@ from workbench.arguments import (
     codes_given,
     rows_given,
 )
-from workbench.difference import Difference, FileChange, compare
+from workbench.difference import Difference, compare
 from workbench.distributions import Distributions, distributions
 from workbench.explanation import RowExplanation
 from workbench.explanation import explain as explain_rows
 from workbench.features import features_of
-from workbench.inline import EXPLAINER, ForkingRunner, Functions, InlineSet, named, source_of
+from workbench.inline import EXPLAINER, ForkingRunner, Functions, InlineSet
 from workbench.opening import open_target
 from workbench.samples import Samples, read_samples
 from workbench.samples.form import read_as as in_form
@@ -113,7 +113,7 @@ class Scores:
         return Compared(compare(self.table, other.table), other.samples)
 
     def by(self, column: str) -> list[Slice]:
-        """Means by a column of the samples; UsageError where there is none of that name."""
+        """Means by "label", "length", "group", "step" or a column of the samples; UsageError for any other name."""
         return by_column(self.table, self.samples, column)
 
     def page(self) -> str:
@@ -189,14 +189,19 @@ class Checked:
         return self.report.all_findings
 
     def to_pandas(self) -> pd.DataFrame:
-        """A line a finding: check, name, severity, reward, message, advice, line, count, completion."""
+        """A line a finding: check, name, severity, reward, message, advice, line, count, completion, also.
+
+        `also` lists the checks whose findings it speaks for.
+        """
         import pandas as pd
 
-        columns = ["check", "name", "severity", "reward", "message", "advice", "line", "count", "completion"]
+        columns = [
+            "check", "name", "severity", "reward", "message", "advice", "line", "count", "completion", "also",
+        ]  # fmt: skip
         lines = [
             [
                 finding.check, finding.name, finding.severity, finding.reward, finding.message, finding.advice,
-                finding.line, finding.count, finding.evidence.completion,
+                finding.line, finding.count, finding.evidence.completion, list(finding.checks[1:]),
             ]
             for finding in self.findings
         ]  # fmt: skip
@@ -474,38 +479,18 @@ def diff(
     Raises:
         As `score`.
     """
+    from workbench.sides import called, given_changes
+
     check_functions(old)
     options: dict[str, Any] = {"weights": weights, "tokenizer": tokenizer}
     scores_new = score(new, samples, columns=columns, read_as=read_as, **options)
     scores_old = score(old, scores_new.samples, **options)
     return Compared(
-        compare(scores_old.table, scores_new.table, old=_called(old), new=_called(new), code=_code(old, new)),
+        compare(
+            scores_old.table, scores_new.table, old=called(old), new=called(new), code=given_changes(old, new)
+        ),
         scores_new.samples,
     )
-
-
-def _called(functions: Functions | str | Path) -> str:
-    return str(functions) if isinstance(functions, (str, Path)) else ", ".join(named(functions))
-
-
-def _code(old: Functions | str | Path, new: Functions | str | Path) -> list[FileChange]:
-    """What differs in the code, where both sides are targets or both are functions."""
-    from workbench.sides import code_changes, unified
-    from workbench.versions import read_code
-
-    if isinstance(old, (str, Path)) and isinstance(new, (str, Path)):
-        return code_changes(read_code(parse_target(old)), read_code(parse_target(new)))
-    if isinstance(old, (str, Path)) or isinstance(new, (str, Path)):
-        return []
-    before, after = named(old), named(new)
-    if len(before) == len(after) == 1:
-        before = dict(zip(after, before.values(), strict=True))
-    changes = []
-    for name in [*after, *(name for name in before if name not in after)]:
-        texts = [source_of(side[name]) if name in side else "" for side in (before, after)]
-        if texts[0] != texts[1]:
-            changes.append(FileChange(name, unified(texts[0], texts[1], name, name)))
-    return changes
 
 
 # --------------------------------------------------------------------------------------------------- opening

@@ -43,7 +43,7 @@ def check_reward(
         select, ignore: starts of check codes, `["RW1"]`.
         quick: leave out the checks that take long.
         fail_on: the lowest severity that fails: "error", "warning" or "info".
-        waive: reasons by check code, `{"RW122": "prints, for now"}`.
+        waive: reasons by check code, `{"RW122": "prints, for now"}`; a finding of several checks needs one for each.
         columns: names to change in the samples, source = target.
 
     Returns:
@@ -59,7 +59,8 @@ def check_reward(
     standing = [
         finding
         for finding in checked.findings
-        if not finding.accepted and finding.at_least(fail_on) and not accepted.get(finding.check)
+        if not finding.accepted
+        and any(one.at_least(fail_on) and not accepted.get(one.check) for one in (finding, *finding.also))
     ]
     if standing:
         texts = [_told(finding, checked) for finding in standing]

@@ -27,9 +27,10 @@ class Baseline:
     severities: Mapping[str, str]
 
     def knows(self, finding: Finding) -> bool:
-        """Whether the finding was there, at least as severe."""
+        """Whether the finding was there, at least as severe, with all that it speaks for."""
         before = self.severities.get(finding.fingerprint)
-        return before is not None and SEVERITIES[before] >= SEVERITIES[finding.severity]
+        there = before is not None and SEVERITIES[before] >= SEVERITIES[finding.severity]
+        return there and all(map(self.knows, finding.also))
 
 
 def read_baseline(file: Path) -> Baseline:
@@ -59,9 +60,12 @@ def read_baseline(file: Path) -> Baseline:
 
 
 def _findings(content: Any) -> Iterator[Mapping[str, Any]]:
-    yield from content["set"]["findings"]
+    told = [*content["set"]["findings"]]
     for reward in content["rewards"]:
-        yield from reward["findings"]
+        told += reward["findings"]
+    for finding in told:
+        yield finding
+        yield from finding.get("also", ())
 
 
 def against(report: Report, baseline: Baseline) -> Report:
@@ -69,7 +73,7 @@ def against(report: Report, baseline: Baseline) -> Report:
 
     Findings of checks that did not run this time are not taken for gone.
     """
-    found = {finding.fingerprint for finding in report.all_findings}
+    found = {one.fingerprint for finding in report.all_findings for one in (finding, *finding.also)}
     gone = len(set(baseline.severities) - found) if len(report.ran) else 0
     notes = report.notes
     if gone and not report.skipped:

@@ -8,10 +8,10 @@ of advantages, rows whose rank in their group changes, pairs whose order turns, 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,13 +29,18 @@ Floats = npt.NDArray[np.float64]
 SAME = 1e-9
 """Two numbers that differ by at most this are equal."""
 
+_DIGITS = 9
+
 _PAIRS = 1 << 22
 """Pairs compared at a time."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """One reward, or the total, in rows: `better`, `worse`, `equal`; `lost` a number they had, `gained` one."""
+    """One reward, or the total, in rows: `better`, `worse`, `equal`; `lost` a number they had, `gained` one.
+
+    `was` is the name it had before.
+    """
 
     name: str
     better: int
@@ -45,6 +50,12 @@ class Change:
     gained: int
     mean_before: float
     mean_after: float
+    was: str
+
+    @property
+    def both_names(self) -> str:
+        """Its name; `old -> new` where that is another one than before."""
+        return self.name if self.was == self.name else f"{self.was} -> {self.name}"
 
     @property
     def changed(self) -> int:
@@ -82,8 +93,9 @@ class Difference:
     """The change from `before` to `after`, two tables of the same rows.
 
     `rewards` are those that both have; `flips` counts advantages that change sign, `silenced` those that become 0,
-    `woken` those that were 0; `ranks` rows whose rank by total in their group changes; `turned` of `pairs` pairs
-    in groups change their order. `order` has the changed rows, what changes the advantage most first.
+    `woken` those that were 0; `ranks` rows whose rank by total in their group changes. Of `pairs` pairs in groups
+    `turned` change their order, `ties_broken` were equal before, `ties_made` are equal now; the others stand as they
+    did. `order` has the changed rows, what changes the advantage most first.
     """
 
     old: str
@@ -99,6 +111,8 @@ class Difference:
     woken: int
     ranks: int
     turned: int
+    ties_broken: int
+    ties_made: int
     pairs: int
     groups: int
     dead_before: int
@@ -116,15 +130,15 @@ class Difference:
 
     @cached_property
     def _ranks(self) -> tuple[Floats, Floats]:
-        return (
-            ranks_inside(-self.before.totals, self.before.group_codes),
-            ranks_inside(-self.after.totals, self.after.group_codes),
-        )
+        return _ranks_by_total(self.before), _ranks_by_total(self.after)
 
     def changed(self, most: int | None = None) -> list[RowChange]:
         """The changed rows, those first whose advantage changes most; `most` limits how many."""
         names = [change.name for change in self.rewards]
-        places = [(self.before.names.index(name), self.after.names.index(name)) for name in names]
+        places = [
+            (self.before.names.index(change.was), self.after.names.index(change.name))
+            for change in self.rewards
+        ]
         old_rank, new_rank = self._ranks
         return [
             RowChange(
@@ -154,7 +168,13 @@ class Difference:
             "only_old": list(self.only_old),
             "only_new": list(self.only_new),
             "advantages": {"sign_flips": self.flips, "silenced": self.silenced, "woken": self.woken},
-            "ranks": {"rows": self.ranks, "pairs_turned": self.turned, "pairs": self.pairs},
+            "ranks": {
+                "rows": self.ranks,
+                "pairs_turned": self.turned,
+                "ties_broken": self.ties_broken,
+                "ties_made": self.ties_made,
+                "pairs": self.pairs,
+            },
             "groups": {"count": self.groups, "dead_before": self.dead_before, "dead_after": self.dead_after},
             "code": [{"file": change.name, "diff": change.diff} for change in self.code],
             "changed": [_row_json(row) for row in self.changed()],
@@ -180,14 +200,13 @@ def compare(
         raise UsageError(
             f"{old} has {len(before)} rows and {new} {len(after)}: they are not the same samples"
         )
-    if len(before.names) == len(after.names) == 1 and before.names != after.names:
-        before = _renamed(before, after.names[0])
-    common = [name for name in after.names if name in before.names]
+    if len(before.names) == len(after.names) == 1:
+        common = {before.names[0]: after.names[0]}
+    else:
+        common = {name: name for name in after.names if name in before.names}
     flips, silenced, woken = _signs(before.advantages, after.advantages)
-    turned, pairs = turned_pairs(before.totals, after.totals, after.groups)
-    ranks = ~_equal(
-        ranks_inside(before.totals, before.group_codes), ranks_inside(after.totals, after.group_codes)
-    )
+    pairs = compared_pairs(before.totals, after.totals, after.groups)
+    ranks = ~_equal(_ranks_by_total(before), _ranks_by_total(after))
     return Difference(
         old=old,
         new=new,
@@ -195,19 +214,21 @@ def compare(
         after=after,
         rewards=tuple(
             _change(
-                name, before.scores[:, before.names.index(name)], after.scores[:, after.names.index(name)]
+                now, before.scores[:, before.names.index(was)], after.scores[:, after.names.index(now)], was
             )
-            for name in common
+            for was, now in common.items()
         ),
         total=_change("total", before.totals, after.totals),
         only_old=tuple(name for name in before.names if name not in common),
-        only_new=tuple(name for name in after.names if name not in common),
+        only_new=tuple(name for name in after.names if name not in common.values()),
         flips=flips,
         silenced=silenced,
         woken=woken,
         ranks=int(ranks.sum()),
-        turned=turned,
-        pairs=pairs,
+        turned=pairs.turned,
+        ties_broken=pairs.broken,
+        ties_made=pairs.made,
+        pairs=pairs.all,
         groups=len(set(after.groups)),
         dead_before=_dead(before),
         dead_after=_dead(after),
@@ -216,11 +237,9 @@ def compare(
     )
 
 
-def _renamed(table: ScoreTable, name: str) -> ScoreTable:
-    reward = table.description.rewards[0]
-    entry = reward.entry.model_copy(update={"name": name})
-    rewards = (replace(reward, entry=entry),)
-    return replace(table, description=replace(table.description, rewards=rewards))
+def _ranks_by_total(table: ScoreTable) -> Floats:
+    """The rank of each row in its group, 1 the best; totals that differ by rounding alone are ties, as for pairs."""
+    return ranks_inside(-np.round(table.totals, _DIGITS), table.group_codes)
 
 
 def _equal(before: Floats, after: Floats) -> npt.NDArray[np.bool_]:
@@ -231,7 +250,7 @@ def _equal(before: Floats, after: Floats) -> npt.NDArray[np.bool_]:
     return np.asarray(both_nan | near | (before == after))
 
 
-def _change(name: str, before: Floats, after: Floats) -> Change:
+def _change(name: str, before: Floats, after: Floats, was: str = "") -> Change:
     equal = _equal(before, after)
     had, has = ~np.isnan(before), ~np.isnan(after)
     both = had & has & ~equal
@@ -244,6 +263,7 @@ def _change(name: str, before: Floats, after: Floats) -> Change:
         gained=int((has & ~had).sum()),
         mean_before=_mean(before),
         mean_after=_mean(after),
+        was=was or name,
     )
 
 
@@ -263,26 +283,34 @@ def _signs(before: Floats, after: Floats) -> tuple[int, int, int]:
 
 
 def _dead(table: ScoreTable) -> int:
-    found = group_statistics(table.scores, list(table.weights), table.group_codes)
+    mode = table.description.aggregation
+    found = group_statistics(table.scores, list(table.weights), table.group_codes, aggregation=mode)
     return int((found.zero_spread & (found.size > 1)).sum())
 
 
-def _order(before: ScoreTable, after: ScoreTable, names: Sequence[str]) -> npt.NDArray[np.intp]:
+def _order(before: ScoreTable, after: ScoreTable, names: Mapping[str, str]) -> npt.NDArray[np.intp]:
     """The changed rows by how much their advantage changes, then their total."""
     taught = np.abs(np.nan_to_num(after.advantages) - np.nan_to_num(before.advantages))
     with np.errstate(invalid="ignore"):
         paid = np.nan_to_num(np.abs(after.totals - before.totals), nan=0.0)
     changed = (taught > SAME) | ~_equal(before.totals, after.totals)
-    for name in names:
-        changed |= ~_equal(
-            before.scores[:, before.names.index(name)], after.scores[:, after.names.index(name)]
-        )
+    for was, now in names.items():
+        changed |= ~_equal(before.scores[:, before.names.index(was)], after.scores[:, after.names.index(now)])
     rows = np.flatnonzero(changed)
     return rows[np.lexsort((rows, -paid[rows], -taught[rows]))]
 
 
-def turned_pairs(before: Floats, after: Floats, groups: Sequence[str]) -> tuple[int, int]:
-    """Pairs of rows of one group whose order by total turns round, and all pairs inside groups.
+class Pairs(NamedTuple):
+    """Pairs of rows of one group: `turned` in their order, ties `broken` and `made`, and `all` that were compared."""
+
+    turned: int
+    broken: int
+    made: int
+    all: int
+
+
+def compared_pairs(before: Floats, after: Floats, groups: Sequence[str]) -> Pairs:
+    """What becomes of the order by total of the pairs inside groups.
 
     Pairs with a total that is no number on either side are left out.
     """
@@ -293,27 +321,39 @@ def turned_pairs(before: Floats, after: Floats, groups: Sequence[str]) -> tuple[
     by_size: dict[int, list[list[int]]] = {}
     for rows in members.values():
         by_size.setdefault(len(rows), []).append(rows)
-    turned = pairs = 0
+    counts = np.zeros(3, dtype=np.int64)
+    pairs = 0
     for size, same in by_size.items():
         pairs += len(same) * size * (size - 1) // 2
         step = max(1, _PAIRS // (size * size))
         for start in range(0, len(same), step):
             rows_of = np.array(same[start : start + step])
-            turned += _turned(before[rows_of], after[rows_of])
-    return turned, pairs
+            counts += _counted(before[rows_of], after[rows_of])
+    turned, broken, made = (int(count) for count in counts)
+    return Pairs(turned, broken, made, pairs)
 
 
-def _turned(before: Floats, after: Floats) -> int:
-    """Pairs of (groups, size) tables that are in one order before and in the other after."""
+def _counted(before: Floats, after: Floats) -> tuple[int, int, int]:
+    """Of (groups, size) tables: pairs that turn, that were equal and are no more, that are equal and were not."""
+    old, new = _signs_of_pairs(before), _signs_of_pairs(after)
+    return (
+        int((old * new < 0).sum()) // 2,
+        int(((old == 0) & (new != 0)).sum()) // 2,
+        int(((old != 0) & (new == 0)).sum()) // 2,
+    )
+
+
+def _signs_of_pairs(values: Floats) -> npt.NDArray[np.int8]:
+    """(groups, size, size): which of two is larger, 0 where they are equal, infinities among them."""
     with np.errstate(invalid="ignore"):
-        old = before[:, :, None] - before[:, None, :]
-        new = after[:, :, None] - after[:, None, :]
-    return int((((old > SAME) & (new < -SAME)) | ((old < -SAME) & (new > SAME))).sum()) // 2
+        apart = values[:, :, None] - values[:, None, :]
+    return (apart > SAME).astype(np.int8) - (apart < -SAME).astype(np.int8)
 
 
 def _change_json(change: Change) -> dict[str, Any]:
     return {
         "name": change.name,
+        **({"was": change.was} if change.was != change.name else {}),
         "better": change.better,
         "worse": change.worse,
         "equal": change.equal,

@@ -20,6 +20,7 @@ from rewards import signal
 from rewards.contract import Status
 from rewards.groups import EPSILON, group_statistics, number
 from workbench.kinds import suggested_kind
+from workbench.samples.records import LABELS
 from workbench.slices import Slice, length_bins, slices
 
 if TYPE_CHECKING:
@@ -126,7 +127,8 @@ class Signal:
     have too few completions a prompt. `advantage` is the mean |advantage|, `distinct` the mean number of different
     totals in a group. `pushes` says for each reward and feature where training would push it, in standard
     deviations. `best_of` has for each n the expected total and rewards of the best of n by total.
-    `support` is pass@k - pass@1 of the primary reward for the largest k.
+    `support` is pass@k - pass@1 of the reward `passes` for the largest k, where a completion passes that it pays
+    `passing`; NaN and "" where the primary reward has no such bound.
     """
 
     groups: int
@@ -141,6 +143,8 @@ class Signal:
     best_of: tuple[Best, ...]
     support: float
     support_k: int
+    passes: str = ""
+    passing: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -264,7 +268,8 @@ def distributions(
         )
     total_with_length = _with_length(total[:, None], lengths, codes)[0]
     of_total = _distribution("total", None, table.totals, None, None, codes, total_with_length)
-    statistics = group_statistics(table.scores, list(table.weights), codes)
+    mode = table.description.aggregation
+    statistics = group_statistics(table.scores, list(table.weights), codes, aggregation=mode)
     dead = statistics.zero_spread & (statistics.size > 1)
     groups = Groups(
         tuple(dict.fromkeys(table.groups)), statistics.size, statistics.mean, statistics.spread, dead
@@ -277,7 +282,7 @@ def distributions(
         between=_between(table, finite, codes, before),
         signal=_signal(table, finite, total, codes, groups, features, primary, group_size),
         margin=_margin(table, finite, rewards, primary, declared),
-        labels=tuple(slices(table, table.labels, ("right", "partial", "wrong", "hack"))),
+        labels=tuple(slices(table, table.labels, LABELS)),
         lengths=tuple(length_bins(table, lengths)) if lengths is not None else (),
         notes=features.notes if features is not None else (),
     )
@@ -428,8 +433,10 @@ def _signal(
     foretold = [size for size in SIZES if size <= largest]
     support, k = math.nan, 0
     oracle = _oracle(table.labels)
-    if primary is not None and foretold:
-        passed, k = _passed(table, finite, primary), foretold[-1]
+    passing = _passing(table, finite, primary) if primary is not None and foretold else math.nan
+    if primary is not None and not math.isnan(passing):
+        values, k = finite[:, primary], foretold[-1]
+        passed = np.where(np.isnan(values), np.nan, values >= passing - EXACTLY)
         support = signal.support(passed, codes, k)
     return Signal(
         groups=int((groups.rows > 1).sum()),
@@ -446,6 +453,8 @@ def _signal(
         else (),
         support=support,
         support_k=k,
+        passes=table.names[primary] if primary is not None and k else "",
+        passing=passing,
     )
 
 
@@ -511,13 +520,21 @@ def _primary(table: ScoreTable) -> tuple[int | None, bool]:
     return (0, False) if len(kinds) == 1 else (None, False)
 
 
-def _passed(table: ScoreTable, finite: Floats, at: int) -> Floats:
-    """1 where a reward paid the most it can, 0 where less, NaN where it gave no number."""
+def _passing(table: ScoreTable, finite: Floats, at: int) -> float:
+    """The score that counts as passed: the declared upper bound where it is reached, or the higher of two values.
+
+    NaN for other rewards: the best score of some samples is no success by itself. Two values are two only where
+    one of them occurs again.
+    """
     declared = table.description.rewards[at].entry.range
     values = finite[:, at]
-    known = ~np.isnan(values)
-    most = declared[1] if declared else float(values[known].max()) if known.any() else math.nan
-    return np.where(known, (values >= most - EXACTLY) & (most > 0), np.nan)
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return math.nan
+    most = float(known.max())
+    if declared is not None and most >= declared[1] - EXACTLY:
+        return float(declared[1])
+    return most if len(np.unique(known)) == 2 < len(known) else math.nan
 
 
 def _margin(

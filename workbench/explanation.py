@@ -1,7 +1,7 @@
 """Why rows were paid what they were paid: explanations over samples.
 
-The user's code runs in a worker process; one process explains all rows of a target, and a row that hangs or
-ends it is explained as that, its neighbours as usual.
+The user's code runs in a worker process; one process explains all rows of a target. A row that hangs or ends it is
+explained as that, its neighbours as usual: `workbench.explained_calls` sees to the deadlines.
 """
 
 from __future__ import annotations
@@ -13,19 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from rewards.contract import completion_text
-from rewards.errors import UsageError, WorkerDied, WorkerError, WorkerTimeout
-from rewards.rewardset import RewardDescription, SetDescription
-from rewards.running import Runner, Worker
+from rewards.contract import CallResult, Status, completion_text
+from rewards.errors import UsageError
+from rewards.rewardset import SetDescription
+from rewards.running import Runner
 from rewards.tracing.explanation import RewardExplanation, strict
+from workbench.explained_calls import EXPLAINER, Calls
 from workbench.other_form import other_form_note
 from workbench.samples import Samples
 from workbench.standing import Field, Floats, Standing, ceilings
-
-_EXPLAIN = "rewards.tracing.explaining:explain_in_worker"
-
-LOADING_S = 30.0
-"""Seconds for loading a target once more, on top of the calls."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +30,7 @@ class RowExplanation:
 
     `weights` are those of the set, in the order of `rewards`; `total` is TRL's weighted sum over the rewards
     that gave a number, None where none did. `ceilings` has the most each reward can give, None where nobody knows;
-    `standing` is the row's place in its group, None where it has no total or a call of the group was lost.
+    `standing` is the row's place in its group, None where it has no total.
     """
 
     row: int
@@ -76,7 +72,7 @@ def explain(
     runner: Runner | None = None,
     *,
     tokenizer: Callable[[str], Sequence[int]] | None = None,
-    explainer: str = _EXPLAIN,
+    explainer: str = EXPLAINER,
 ) -> Iterator[RowExplanation]:
     """Explain rows of samples, one after another.
 
@@ -114,37 +110,37 @@ def _explain(
     explainer: str,
 ) -> Iterator[RowExplanation]:
     calls = {row: rows for rows in samples.step_rows() for row in rows}
-    fields: dict[int, tuple[Floats, Field] | None] = {}
+    fields: dict[int, tuple[Floats, Field]] = {}
     misread: dict[str, str | None] = {}
     with runner.worker(target, samples.batch(tokenizer)) as worker:
         description = worker.description
         description.require_columns(samples.columns)
+        known = Calls(worker, explainer)
         for row in wanted:
-            explained = _row(worker, description, samples, row, calls[row], explainer)
+            explained = _row(known, description, samples, row, calls[row])
             first = calls[row][0]
             if first not in fields:
-                fields[first] = _field(worker, description, samples, calls[row], explainer)
+                fields[first] = _field(known, description, samples, calls[row])
             for reward in explained.rewards:
                 if reward.error is not None and reward.name not in misread:
-                    misread[reward.name] = _misread(
-                        worker, description, samples, reward.name, calls[row], fields[first]
-                    )
+                    misread[reward.name] = _misread(known, description, samples, reward.name, calls[row])
             yield _placed(_noted(explained, misread), description, fields[first])
 
 
 def _misread(
-    worker: Worker,
-    description: SetDescription,
-    samples: Samples,
-    name: str,
-    together: list[int],
-    known: tuple[Floats, Field] | None,
+    known: Calls, description: SetDescription, samples: Samples, name: str, together: list[int]
 ) -> str | None:
-    """The sentence for a reward that fails on every row of the call because it reads the other form; else None."""
-    at = description.names.index(name)
-    if known is None or np.isfinite(known[0][:, at]).any():
+    """The sentence for a reward that raises on every row of the call because it reads the other form; else None."""
+    reward = description.reward(name)
+    if not _raised_throughout(known.scored(reward, together)):
         return None
-    return other_form_note(worker, description.reward(name), samples, together)
+    return other_form_note(known.worker, reward, samples, together)
+
+
+def _raised_throughout(result: CallResult) -> bool:
+    """Whether a call raised on every row on which it did not abstain, and on one at least."""
+    raised = result.status == Status.RAISED
+    return bool(raised.any() and (raised | (result.status == Status.ABSTAINED)).all())
 
 
 def _noted(explained: RowExplanation, notes: Mapping[str, str | None]) -> RowExplanation:
@@ -159,101 +155,34 @@ def _noted(explained: RowExplanation, notes: Mapping[str, str | None]) -> RowExp
 
 
 def _placed(
-    explained: RowExplanation, description: SetDescription, known: tuple[Floats, Field] | None
+    explained: RowExplanation, description: SetDescription, known: tuple[Floats, Field]
 ) -> RowExplanation:
     """The row with its ceilings and its place in its group."""
-    scores, field = known if known is not None else (None, None)
+    scores, field = known
     return replace(
         explained,
         ceilings=ceilings(explained.rewards, description, scores),
-        standing=field.place(explained.row, explained.rewards, explained.weights)
-        if field is not None
-        else None,
+        standing=field.place(explained.row, explained.rewards, explained.weights),
     )
 
 
 def _field(
-    worker: Worker, description: SetDescription, samples: Samples, together: list[int], explainer: str
-) -> tuple[Floats, Field] | None:
-    """The scores of a whole call, which the explainer has made already; None where it was lost on the way."""
-    module = explainer.partition(":")[0]
-    columns = []
-    for reward in description.rewards:
-        if not worker.alive:
-            return None
-        rows = None if len(together) == len(worker.batch) else together
-        seconds = LOADING_S + 4 * reward.timeout_s + 0.1 * len(together)
-        try:
-            column = worker.run(
-                f"{module}:scores_in_worker", timeout_s=seconds, reward=reward.name, rows=rows
-            )
-        except WorkerError:
-            return None
-        if len(column) != len(together):
-            return None
-        columns.append(column)
-    scores = np.column_stack(columns)
+    known: Calls, description: SetDescription, samples: Samples, together: list[int]
+) -> tuple[Floats, Field]:
+    """The scores of a whole call and the places they give its rows."""
+    scores = np.column_stack([known.scored(reward, together).scores for reward in description.rewards])
     groups = [samples.groups[row] for row in together]
     return scores, Field(scores, together, groups, description)
 
 
 def _row(
-    worker: Worker,
-    description: SetDescription,
-    samples: Samples,
-    row: int,
-    together: list[int],
-    explainer: str,
+    known: Calls, description: SetDescription, samples: Samples, row: int, together: list[int]
 ) -> RowExplanation:
     return RowExplanation(
         row=row,
         id=samples.ids[row],
         group=samples.groups[row],
         text=completion_text(samples.completions[row]),
-        rewards=tuple(
-            explain_reward(worker, reward, row, together, explainer) for reward in description.rewards
-        ),
+        rewards=tuple(known.explain(reward, row, together) for reward in description.rewards),
         weights=tuple(description.weights),
     )
-
-
-def explain_reward(
-    worker: Worker, reward: RewardDescription, row: int, together: list[int], explainer: str = _EXPLAIN
-) -> RewardExplanation:
-    """One reward on one row of the worker's batch; a call that hangs or ends its process is tried alone.
-
-    Args:
-        worker: holds the target and the rows.
-        reward: the reward.
-        row: the row's number.
-        together: the rows that are called with it.
-        explainer: the function that explains inside the worker.
-    """
-    limit = reward.timeout_s
-    failure: WorkerError | None = None
-    for rows in (together, [row]):
-        seconds = LOADING_S + 4 * limit + 0.1 * len(rows)
-        if not worker.alive:
-            worker.restart()
-        try:
-            answer = worker.run(
-                explainer,
-                timeout_s=seconds,
-                reward=reward.name,
-                row=row,
-                rows=None if len(rows) == len(worker.batch) else rows,
-            )
-            return RewardExplanation.from_json(answer)
-        except WorkerError as error:
-            failure = error
-    return RewardExplanation(
-        name=reward.name, score=None, credits=(), lines=(), exact=False, error=_sentence(failure, limit)
-    )
-
-
-def _sentence(failure: WorkerError | None, limit: float) -> str:
-    if isinstance(failure, WorkerTimeout):
-        return f"took over {limit:g} s and was ended"
-    if isinstance(failure, WorkerDied):
-        return f"ended its process: {failure}"
-    return str(failure)

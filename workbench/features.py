@@ -38,7 +38,7 @@ def features_of(completions: Sequence[Any], groups: Sequence[str], *, measured: 
         groups: the group of each row.
         measured: rows to read for more than their length.
     """
-    texts = [completion_text(completion) for completion in completions]
+    texts = [one if isinstance(one, str) else completion_text(one) for one in completions]
     rows = _spread_groups(groups, measured)
     values: dict[str, npt.NDArray[np.float64]] = {}
     for name, count in FEATURES.items():

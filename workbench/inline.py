@@ -30,9 +30,11 @@ from rewards.errors import ArgumentError
 from rewards.marks import mark_of
 from rewards.rewardset import RewardSet
 from rewards.running import Runner
+from rewards.running.child import encode_result
 from rewards.targets import MANIFEST
-from rewards.tracing.explaining import Explainer
-from rewards.tracing.importable import closed_over
+from rewards.tracing.explaining import NOT_FOLLOWED, Explainer
+from rewards.tracing.explanation import Credit, RewardExplanation
+from rewards.tracing.importable import closed_over, traceable
 from rewards.tracing.rewrite import instrument
 from workbench.arguments import check_names
 
@@ -159,12 +161,44 @@ def source_of(function: Reward) -> str:
 def explain_in_worker(context: Any, reward: str, row: int, rows: list[int] | None = None) -> dict[str, Any]:
     """As `rewards.tracing.explaining.explain_in_worker`, for functions of the process this one was forked from."""
     explainer = _explainer(context)
-    return explainer.explain(reward, context.batch, row, rows).to_json()
+    explained = explainer.explain(reward, context.batch, row, rows)
+    why = _why_whole(explainer.plain.function(reward), explainer.traced.function(reward))
+    return (explained if why is None else _as_one(explained, why)).to_json()
 
 
-def scores_in_worker(context: Any, reward: str, rows: list[int] | None = None) -> Any:
+def load_in_worker(context: Any) -> None:
+    """As `rewards.tracing.explaining.load_in_worker`."""
+    _explainer(context)
+
+
+def scores_in_worker(context: Any, reward: str, rows: list[int] | None = None) -> dict[str, Any]:
     """As `rewards.tracing.explaining.scores_in_worker`."""
-    return _explainer(context).scores(reward, context.batch, rows).scores
+    return encode_result(_explainer(context).scores(reward, context.batch, rows))
+
+
+def _why_whole(function: Reward, recorded: Reward) -> str | None:
+    """Why a function was called as it is and not from its source; None where it was followed."""
+    while isinstance(function, functools.partial) and isinstance(recorded, functools.partial):
+        function, recorded = function.func, recorded.func
+    if recorded is not function or traceable(function) is not function:
+        return None
+    remedy = "to see its parts, define it with `def`, in a file or a notebook cell"
+    if not isinstance(function, types.FunctionType):
+        owner = getattr(function, "__self__", function)
+        kind = owner.__name__ if isinstance(owner, type) else type(owner).__name__
+        return f"explained as one credit: the source of the class {kind} is not followed; {remedy}"
+    if function.__name__ == "<lambda>":
+        return f"explained as one credit: the source of a lambda cannot be read apart; {remedy}"
+    return f"explained as one credit: its source cannot be read again; {remedy}"
+
+
+def _as_one(explained: RewardExplanation, why: str) -> RewardExplanation:
+    """The whole score as one credit, where nothing is known of its parts for this reason."""
+    notes = tuple(note for note in explained.notes if note != NOT_FOLLOWED)
+    if explained.credits or len(notes) == len(explained.notes) or not isinstance(explained.score, float):
+        return explained
+    whole = Credit(explained.name, explained.score, None, None)
+    return replace(explained, credits=(whole,), exact=True, notes=(*notes, why))
 
 
 _last: tuple[Any, Explainer] | None = None

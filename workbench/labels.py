@@ -7,8 +7,10 @@ prompt, completion and columns get the label and the expected scores of the file
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -125,22 +127,40 @@ def say(
     Raises:
         UsageError: no such row, an unknown label, nothing to say, or the file cannot be written.
     """
-    if not 0 <= row < len(samples):
-        raise UsageError(f"there is no row {row}: the samples have rows 0 to {len(samples) - 1}")
-    if label is None and not expected:
-        raise UsageError(
-            f"say something about row {row}: --label {'|'.join(LABELS)} or --expected NAME=SCORE"
-        )
+    say_of_rows(file, samples, [row], label=label, expected=expected)
+
+
+def say_of_rows(
+    file: Path,
+    samples: Samples,
+    rows: Sequence[int],
+    *,
+    label: str | None = None,
+    expected: Mapping[str, float | None] | None = None,
+) -> None:
+    """Keep the same of several rows, of all of them or of none; see `say`.
+
+    Raises:
+        UsageError: as `say` raises it for any of the rows.
+    """
+    for row in rows:
+        _require_row(samples, row)
+        if label is None and not expected:
+            raise UsageError(
+                f"say something about row {row}: --label {'|'.join(LABELS)} or --expected NAME=SCORE"
+            )
     if label is not None and label not in LABELS:
         raise UsageError(f"--label {label}: must be one of {', '.join(LABELS)}")
-    lines = _lines(file)
-    at = _place(lines, row_digest(samples, row), form_of(samples))
-    if at is None:
-        lines.append(_line({**_row(samples, row), **_said({}, label, expected)}))
-    else:
-        record = _record(lines[at]) or {}
-        lines[at] = _line({**record, **_said(record, label, expected)})
-    _write(file, lines)
+    with _alone(file):
+        lines = _lines(file)
+        for row in rows:
+            at = _place(lines, row_digest(samples, row), form_of(samples))
+            if at is None:
+                lines.append(_line({**_row(samples, row), **_said({}, label, expected)}))
+            else:
+                record = _record(lines[at]) or {}
+                lines[at] = _line({**record, **_said(record, label, expected)})
+        _write(file, lines)
 
 
 def keep_row(
@@ -156,30 +176,60 @@ def keep_row(
     _refuse_clash(columns)
     record = {"prompt": prompt, "completion": completion}
     record |= {name: value for name, value in columns.items() if value is not None}
-    lines = _lines(file)
-    at = _place(lines, _digest_of(record))
-    old = (_record(lines[at]) or {}) if at is not None else {}
-    line = _line({**old, **record, **_said(old, label, None)})
-    if at is None:
-        lines.append(line)
-    else:
-        lines[at] = line
-    _write(file, lines)
+    with _alone(file):
+        lines = _lines(file)
+        at = _place(lines, _digest_of(record))
+        old = (_record(lines[at]) or {}) if at is not None else {}
+        line = _line({**old, **record, **_said(old, label, None)})
+        if at is None:
+            lines.append(line)
+        else:
+            lines[at] = line
+        _write(file, lines)
 
 
 def forget(file: Path, samples: Samples, row: int) -> bool:
     """Drop what the file says about a row; whether it said anything.
 
     Raises:
-        UsageError: the file cannot be written.
+        UsageError: no such row, or the file cannot be written.
     """
-    lines = _lines(file)
-    at = _place(lines, row_digest(samples, row), form_of(samples))
-    if at is None:
-        return False
-    del lines[at]
-    _write(file, lines)
+    _require_row(samples, row)
+    with _alone(file):
+        lines = _lines(file)
+        at = _place(lines, row_digest(samples, row), form_of(samples))
+        if at is None:
+            return False
+        del lines[at]
+        _write(file, lines)
     return True
+
+
+@contextlib.contextmanager
+def _alone(file: Path) -> Iterator[None]:
+    """Nobody else changes the labels meanwhile; what reads, changes and writes them does so inside.
+
+    The folder itself is locked: the file is replaced at each writing, and a lock file would be left behind. Where a
+    folder cannot be locked (Windows, some network disks) it goes on without.
+    """
+    descriptor = None
+    try:
+        import fcntl
+
+        descriptor = os.open(file.parent, os.O_RDONLY)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    except (ImportError, OSError):
+        pass
+    try:
+        yield
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _require_row(samples: Samples, row: int) -> None:
+    if not 0 <= row < len(samples):
+        raise UsageError(f"there is no row {row}: the samples have rows 0 to {len(samples) - 1}")
 
 
 def _lines(file: Path) -> list[str]:

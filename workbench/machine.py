@@ -187,7 +187,7 @@ def _folders_of(path: Path) -> tuple[str, ...]:
 
 
 def _cache_folder() -> Path:
-    """Where prepared models are kept: as in `trainer.models.cache_root`, which stays out of reach here."""
+    """Where prepared models are kept: as in `trainer.models.naming.cache_root`, which stays out of reach here."""
     if override := os.environ.get("REWARD_WORKBENCH_CACHE"):
         return Path(override).expanduser()
     if xdg := os.environ.get("XDG_CACHE_HOME"):

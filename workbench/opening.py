@@ -28,6 +28,15 @@ class Opened:
     samples: Samples
 
 
+def manifest_of(target: str | Path) -> Manifest | None:
+    """The manifest of a project target; None for other targets. Runs none of the user's code."""
+    return _manifest(parse_target(target))
+
+
+def _manifest(target: Target) -> Manifest | None:
+    return read_manifest(target.path) if target.kind == "project" else None
+
+
 def open_target(
     target: str | Path,
     samples: Sequence[Path] = (),
@@ -53,7 +62,7 @@ def open_target(
         UsageError: no row has a column that `columns` is to change.
     """
     parsed = parse_target(target)
-    manifest = read_manifest(parsed.path) if parsed.kind == "project" else None
+    manifest = _manifest(parsed)
     paths = list(samples) or sample_paths(parsed, manifest)
     if not paths:
         raise SamplesError(no_samples(parsed, manifest))

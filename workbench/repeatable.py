@@ -15,6 +15,7 @@ import ast
 import functools
 import hashlib
 import importlib.util
+import os
 import platform
 import sys
 from dataclasses import dataclass, field
@@ -114,7 +115,10 @@ def look(reward: RewardDescription, root: Path) -> Look:
     elif entry.runs == "warm" or entry.cost == "paid" or reward.file is None:
         findings.problems.append("its code cannot be read")
     else:
-        _follow_reference(entry.function, root, findings)
+        try:
+            _follow_reference(entry.function, Path(os.path.abspath(root)), findings)
+        except RecursionError:
+            findings.problems.append("its code is nested too deeply to be read")
     code = digest(
         [
             entry.function, entry.params, entry.when, entry.scope,
@@ -127,7 +131,7 @@ def look(reward: RewardDescription, root: Path) -> Look:
 def _follow_reference(function: str, root: Path, findings: _Findings) -> None:
     where, separator, name = function.partition("::")
     if separator:
-        _file((root / where).resolve(), root, {name.partition(".")[0]}, findings)
+        _file(Path(os.path.abspath(root / where)), root, {name.partition(".")[0]}, findings)
         return
     module, _, name = function.partition(":")
     _module(Imported(module, name.partition(".")[0]), root, root, findings)
@@ -137,19 +141,23 @@ def _follow_reference(function: str, root: Path, findings: _Findings) -> None:
 
 
 def _file(path: Path, root: Path, names: set[str] | None, findings: _Findings) -> None:
-    """Look at the part of a local file that these names need; None: all of it."""
+    """Look at the part of a local file that these names need; None: all of it.
+
+    Links are not followed: what a linked file imports, Python looks for beside the link.
+    """
     key = (path, frozenset(names) if names is not None else None)
     if key in findings.seen:
         return
     findings.seen.add(key)
     try:
         stat = path.stat()
-        tree = _tree(path, stat.st_mtime_ns, stat.st_size)
+        tree = _tree(path.resolve(), stat.st_mtime_ns, stat.st_size)
     except (OSError, SyntaxError, ValueError):
         findings.problems.append(f"{path.name} cannot be read")
         return
     part = code_slice(tree, names)
-    findings.parts[f"{path}:{sorted(names) if names is not None else '*'}"] = hashlib.blake2b(
+    place = path.relative_to(root) if path.is_relative_to(root) else path
+    findings.parts[f"{place}:{sorted(names) if names is not None else '*'}"] = hashlib.blake2b(
         part.text().encode("utf-8", "surrogatepass"), digest_size=16
     ).hexdigest()
     for imported in {*part.imports.values(), *_local_imports(part, path, root)}:
@@ -209,7 +217,7 @@ def _local_file(what: Imported, folder: Path, root: Path) -> Path | None:
         place = base.joinpath(*parts)
         for file in (place.with_suffix(".py") if parts else place / "__init__.py", place / "__init__.py"):
             if file.is_file():
-                return file.resolve()
+                return Path(os.path.abspath(file))
     return None
 
 

@@ -45,7 +45,7 @@ LARGEST = 512 << 20
 """Bytes of the file above which it is begun anew."""
 
 _MANY = 500
-_KEEPABLE = np.array([Status.NUMBER, Status.ABSTAINED, Status.NAN, Status.INFINITE], dtype=np.uint8)
+KEEPABLE = np.array([Status.NUMBER, Status.ABSTAINED, Status.NAN, Status.INFINITE], dtype=np.uint8)
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,10 @@ class ScoreCache:
             with contextlib.suppress(sqlite3.Error):
                 self._connection.close()
             self._connection = None
+
+    def memory(self, description: SetDescription, batch: Batch, calls: list[list[int]]) -> Memory:
+        """What one scoring has to call, and what it knows."""
+        return Memory(self, description, batch, calls)
 
     def _open(self, *, write: bool) -> sqlite3.Connection | None:
         if self._connection is None and self.note is None and (write or self.path.is_file()):
@@ -328,7 +332,7 @@ def _as_kept(scores: np.ndarray, status: np.ndarray, extra: dict[str, list[Any]]
 
 
 def _keepable(result: CallResult, at: list[int], found: Look, each: list[float] | None) -> bool:
-    if not np.isin(result.status[at], _KEEPABLE).all():
+    if not np.isin(result.status[at], KEEPABLE).all():
         return False
     if not found.deadlines and not result.printed:
         return True

@@ -25,8 +25,9 @@ from rewards.running import Runner, Worker
 from rewards.targets import parse_target
 from workbench.other_form import other_form_note
 from workbench.parallel import Progress, run_calls
+from workbench.recent import Recent
 from workbench.samples import Samples
-from workbench.score_cache import Memory, ScoreCache
+from workbench.score_cache import ScoreCache
 from workbench.versions import Versions, read_code
 
 if TYPE_CHECKING:
@@ -110,11 +111,14 @@ class ScoreTable:
         return json_number(float(self.scores[row, column]), nan=None)
 
     def to_pandas(self) -> pd.DataFrame:
-        """A frame with a row a completion: id, group, label, a column a reward, total, advantage, errors."""
+        """A frame with a row a completion: id, group, label, a column a reward, total, advantage, errors.
+
+        A reward called like one of these, or "completion", has the column `NAME (reward)`.
+        """
         import pandas as pd
 
         frame = pd.DataFrame({"id": self.ids, "group": self.groups, "label": self.labels})
-        for column, name in enumerate(self.names):
+        for column, name in enumerate(_columns_of(self.names)):
             frame[name] = self.scores[:, column]
         frame["total"], frame["advantage"] = self.totals, self.advantages
         frame["errors"] = [
@@ -124,6 +128,23 @@ class ScoreTable:
             for row in range(len(self))
         ]
         return frame
+
+
+_OWN_COLUMNS = ("id", "group", "label", "total", "advantage", "errors", "completion")
+"""Columns of a table of scores that belong to no reward."""
+
+
+def _columns_of(names: Sequence[str]) -> list[str]:
+    """The columns of rewards: their names, with an addition where the table has a column of that name."""
+    taken = {*_OWN_COLUMNS, *names}
+    columns = []
+    for name in names:
+        column = name
+        while column in _OWN_COLUMNS or (column != name and column in taken):
+            column += " (reward)"
+        taken.add(column)
+        columns.append(column)
+    return columns
 
 
 def json_number(value: float, *, nan: str | None = "nan") -> float | str | None:
@@ -145,7 +166,7 @@ def score(
     tokenizer: Callable[[str], Sequence[int]] | None = None,
     batch: Batch | None = None,
     keep: bool = False,
-    cache: ScoreCache | None = None,
+    cache: ScoreCache | Recent | None = None,
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> ScoreTable:
@@ -176,7 +197,7 @@ def score(
         description = worker.description.only(list(only)) if only else worker.description
         description.require_columns(samples.columns)
         calls = samples.step_rows()
-        memory = Memory(cache, description, batch, calls) if cache is not None else None
+        memory = cache.memory(description, batch, calls) if cache is not None else None
         results = run_calls(
             runner,
             worker,

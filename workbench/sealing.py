@@ -185,7 +185,8 @@ def proved_by(seal: Seal, samples: Samples, options: Options) -> Proved | None:
     )
     if not old or len(new) + len(beside) > _WORTH_IT * len(samples):
         return None
-    found = {(finding["check"], finding.get("reward")) for finding in (*seal.findings, *seal.waivers)}
+    told = (*seal.findings, *seal.waivers)
+    found = {(one["check"], f.get("reward")) for f in told for one in (f, *f.get("also", ()))}
     unsure = {item.check for item in seal.skipped}
     pairs = frozenset(
         (ran.check, reward.name)

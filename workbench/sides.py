@@ -1,4 +1,7 @@
-"""The two sides of a comparison: targets as they are, kept versions (`@1`), git revisions (`REV:path`, `REV`)."""
+"""The two sides of a comparison.
+
+Targets as they are, kept versions (`@1`), git revisions (`REV:path`, `REV`); from Python functions too.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from rewards.errors import TargetError
 from rewards.targets import MANIFEST, Target, parse_target
 from workbench.difference import FileChange
+from workbench.inline import Functions, named, source_of
 from workbench.revisions import Repository
 from workbench.versions import Code, Versions, put_back, read_code, target_text
 
@@ -38,19 +42,17 @@ def open_sides(old: str, new: str) -> Iterator[tuple[Side, Side]]:
         TargetError: a side names nothing; one sentence.
         ManifestError: a manifest cannot be read.
     """
-    with tempfile.TemporaryDirectory(prefix="reward-workbench-diff-") as folder:
-        targets = [_present(text) for text in (old, new)]
-        anchor = targets[1] or targets[0]
-        sides = []
-        for number, (text, target) in enumerate(zip((old, new), targets, strict=True)):
-            own = Path(folder).resolve() / str(number)
-            own.mkdir()
+    targets = [_present(text) for text in (old, new)]
+    anchor = targets[1] or targets[0]
+    sides = []
+    with contextlib.ExitStack() as stack:
+        for text, target in zip((old, new), targets, strict=True):
             if target is not None:
                 sides.append(Side(text, target.text, read_code(target), present=True))
-            elif text.startswith("@"):
-                sides.append(_version(text, anchor, own))
-            else:
-                sides.append(_revision(text, anchor, own))
+                continue
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="reward-workbench-diff-"))
+            put_into = _version if text.startswith("@") else _revision
+            sides.append(put_into(text, anchor, Path(folder).resolve()))
         yield sides[0], sides[1]
 
 
@@ -161,6 +163,31 @@ def code_changes(old: Code | None, new: Code | None) -> list[FileChange]:
         one, other = before.get(left, b""), after.get(right, b"")
         if one != other:
             was, now = one.decode("utf-8", "replace"), other.decode("utf-8", "replace")
+            changes.append(FileChange(right, unified(was, now, left, right)))
+    return changes
+
+
+def called(side: Functions | str | Path) -> str:
+    """How a side given from Python is called: by its target, else by the names of its functions."""
+    return str(side) if isinstance(side, (str, Path)) else ", ".join(named(side))
+
+
+def given_changes(old: Functions | str | Path, new: Functions | str | Path) -> list[FileChange]:
+    """What differs in the code of sides given from Python, where both are targets or both are functions."""
+    if isinstance(old, (str, Path)) and isinstance(new, (str, Path)):
+        return code_changes(read_code(parse_target(old)), read_code(parse_target(new)))
+    if isinstance(old, (str, Path)) or isinstance(new, (str, Path)):
+        return []
+    before, after = named(old), named(new)
+    pairs = [(name, name) for name in dict.fromkeys([*after, *before])]
+    if len(before) == len(after) == 1:
+        pairs = list(zip(before, after, strict=True))
+    changes = []
+    for left, right in pairs:
+        was, now = (
+            source_of(side[name]) if name in side else "" for name, side in ((left, before), (right, after))
+        )
+        if was != now:
             changes.append(FileChange(right, unified(was, now, left, right)))
     return changes
 

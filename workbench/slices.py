@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from rewards.contract import completion_text
 from rewards.errors import UsageError
 from rewards.groups import number
+from workbench.samples.records import LABELS
 
 if TYPE_CHECKING:
     from workbench.samples import Samples
@@ -34,7 +36,8 @@ LENGTH_BINS = 8
 class Slice:
     """Part of the rows: its `name`, how many, the mean of each reward, of the total and of the advantage.
 
-    Means are over finite values, NaN where there are none; `low` and `high` bound a slice of numbers.
+    Means are over finite values, NaN where there are none; `low` and `high` are the least and the most of a slice
+    of numbers.
     """
 
     name: str
@@ -68,26 +71,42 @@ def slices(
 
 
 def length_bins(table: ScoreTable, lengths: Floats, bins: int = LENGTH_BINS) -> list[Slice]:
-    """Slices of about equally many rows by the length of the completion."""
+    """Slices of about equally many rows by the length of the completion; every row is in one."""
     return _by_number(table, lengths, bins)
 
 
-def by_column(table: ScoreTable, samples: Samples, name: str) -> list[Slice]:
-    """Slices by a column of the samples: quantiles of numbers, else the commonest values.
+def by_column(table: ScoreTable, samples: Samples, name: str, *, bins: int = LENGTH_BINS) -> list[Slice]:
+    """Slices by a column of the samples: `bins` quantiles of numbers, else the commonest values.
+
+    "label", "group" and "step" are those of the rows where they have any, "length" the characters of the completion,
+    unless a column of that name is there.
 
     Raises:
         UsageError: the samples have no such column.
     """
-    if name not in samples.columns:
-        there = ", ".join(sorted(samples.columns)) or "none"
+    if name == "length" and name not in samples.columns:
+        texts = (completion_text(completion) for completion in samples.completions)
+        return length_bins(table, np.fromiter(map(len, texts), np.float64, len(table)), bins)
+    own = _of_rows(table, samples)
+    if name == "label" and name in own and name not in samples.columns:
+        return slices(table, table.labels, LABELS)
+    columns = own | samples.columns
+    if name not in columns:
+        there = ", ".join(sorted({*columns, "length"}))
         raise UsageError(f"the samples have no column '{name}'; the columns are {there}")
-    values = samples.columns[name]
+    values = columns[name]
     numbers = [value for value in values if value is not None]
     if numbers and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in numbers):
         column = np.array([math.nan if value is None else float(value) for value in values])
         if len(np.unique(column[~np.isnan(column)])) > MOST:
-            return _by_number(table, column, LENGTH_BINS)
+            return _by_number(table, column, bins)
     return slices(table, [_hashable(value) for value in values])
+
+
+def _of_rows(table: ScoreTable, samples: Samples) -> dict[str, Sequence[Any]]:
+    """What every row has beside its columns, where any row has it."""
+    known: dict[str, Sequence[Any]] = {"group": table.groups, "label": table.labels, "step": samples.steps}
+    return {name: values for name, values in known.items() if any(value is not None for value in values)}
 
 
 def _hashable(value: Any) -> Hashable:
@@ -112,8 +131,10 @@ def _by_number(table: ScoreTable, values: Floats, bins: int) -> list[Slice]:
         last = at == len(edges) - 2
         rows = np.flatnonzero((values >= low) & ((values <= high) if last else (values < high)))
         if len(rows):
-            name = f"{low:.6g}" if low == high else f"{low:.6g} to {high:.6g}"
-            found.append(_slice(table, name, rows, float(low), float(high)))
+            # told by the values that occur: the quantiles lie between them, and two parts would share an end
+            least, most = float(values[rows].min()), float(values[rows].max())
+            name = f"{least:.6g}" if least == most else f"{least:.6g} to {most:.6g}"
+            found.append(_slice(table, name, rows, least, most))
     return found
 
 

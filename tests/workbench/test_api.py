@@ -128,6 +128,9 @@ def test_frames_have_a_row_a_completion_a_credit_a_finding_a_change() -> None:
         [0, 0.25, "</answer>"],
     ]
     assert "RW1" not in workbench.check(tagged, ROWS, select=["RW101"]).to_pandas()["check"].tolist()
+    checked = workbench.check(tagged, ROWS, select=["RW1"], quick=True)
+    also = checked.to_pandas()["also"].tolist()
+    assert also == [list(finding.checks[1:]) for finding in checked.findings]
     changes = workbench.diff(tagged, correct, ROWS).to_pandas()
     assert {"total before", "total after", "flips", "completion"} <= set(changes.columns)
 
@@ -139,6 +142,36 @@ def test_explanations_name_the_line_and_the_words() -> None:
     assert explained.rewards[0].exact
     with pytest.raises(UsageError, match="there is no row 9"):
         workbench.explain(tagged, ROWS, row=9)
+
+
+def test_what_is_not_followed_is_one_credit_with_the_true_reason() -> None:
+    class Length:
+        def __call__(self, completions: list[str], **_: Any) -> list[float]:
+            return [len(text) / 4 for text in completions]
+
+    space: dict[str, Any] = {}
+    exec("def unread(completions, **_):\n    return [0.5 for _text in completions]", space)
+    tag = lambda completions, **_: [float("<answer>" in text) for text in completions]  # noqa: E731
+    functions = [tag, Length(), Length().__call__, space["unread"], functools.partial(tag)]
+    (explained,) = workbench.explain(functions, ["text"], row=0)
+    said = [
+        (
+            [(credit.name, credit.points) for credit in one.credits],
+            one.exact,
+            [note.partition("; to see its parts, define it with `def`")[0] for note in one.notes],
+        )
+        for one in explained.rewards
+    ]
+    lambdas = ["explained as one credit: the source of a lambda cannot be read apart"]
+    classes = ["explained as one credit: the source of the class Length is not followed"]
+    unread = ["explained as one credit: its source cannot be read again"]
+    assert said == [
+        ([("reward_1", 0.0)], True, lambdas),
+        ([("Length", 1.0)], True, classes),
+        ([("__call__", 1.0)], True, classes),
+        ([("unread", 0.5)], True, unread),
+        ([("reward_5", 0.0)], True, lambdas),
+    ]
 
 
 def test_findings_come_as_objects() -> None:
@@ -174,12 +207,35 @@ def test_versions_of_a_function_are_compared_with_their_source() -> None:
     assert "nothing changes on these completions" in repr(workbench.diff(tagged, tagged, ROWS))
 
 
+def test_two_functions_of_different_names_keep_them_in_a_comparison() -> None:
+    def brief(completions: list[str], **_: Any) -> list[float]:
+        return [1.0 for _text in completions]
+
+    def right(completions: list[str], **_: Any) -> list[float]:
+        return [float("4" in text) for text in completions]
+
+    compared = workbench.diff(brief, right, ROWS)
+    assert compared.difference.code[0].diff.startswith("--- brief\n+++ right\n")
+    assert "\nbrief -> right " in repr(compared)
+    assert "brief -> right: 1 -> 0" in repr(compared)
+    assert "brief -&gt; right" in compared._repr_html_()
+
+
 def test_columns_are_sliced_by_name() -> None:
     parts = workbench.score(tagged, ROWS).by("answer")
     assert [(part.name, part.rows, part.means["tagged"]) for part in parts] == [
         ("2", 2, 0.25),
         ("4", 2, 0.25),
     ]
+
+
+def test_rows_are_sliced_by_their_label_and_length() -> None:
+    labelled = [{**row, "label": label} for row, label in zip(ROWS, ("right", "wrong") * 2, strict=True)]
+    scores = workbench.score(tagged, labelled)
+    assert [(part.name, part.rows) for part in scores.by("label")] == [("right", 2), ("wrong", 2)]
+    assert sum(part.rows for part in scores.by("length")) == 4
+    with pytest.raises(UsageError, match="no column 'label'; the columns are answer, group, length"):
+        workbench.score(correct, [{**row, "label": None} for row in ROWS]).by("label")
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,46 @@ def test_checks_fail_at_the_level_asked_for():
         check_reward(failing, rows, select=["RW110"])
 
 
+LOOSE = """
+import re
+def reward(completions, answer, **kwargs):
+    scores = []
+    for completion, gold in zip(completions, answer):
+        found = re.findall("[0-9]+", completion)
+        scores.append(float(found[-1] == gold) if found else 0.0 if "know" in completion else 1.0)
+    return scores
+"""
+MANIFEST = '[[reward]]\nfunction = "r.py::reward"\nkind = "correctness"\n'
+
+
+def test_a_finding_that_speaks_for_others_is_waived_with_a_reason_for_each(tmp_path):
+    (tmp_path / "r.py").write_text(LOOSE)
+    (tmp_path / "rewardset.toml").write_text(MANIFEST)
+    texts = (
+        "Easy.\n<answer>{}</answer>",
+        "Count.\n<answer>5</answer>",
+        "I do not know.",
+        "<answer>{}</answer>",
+    )
+    rows = [
+        {"prompt": prompt, "completion": text.format(gold), "answer": gold, "label": label}
+        for prompt, gold in (("2 plus 2?", "4"), ("3 times 7?", "21"))
+        for text, label in zip(texts, ("right", "wrong", "wrong", "right"), strict=True)
+    ]
+
+    def checked(*codes, fail_on="error"):
+        waive = dict.fromkeys(codes, "meant")
+        return check_reward(
+            str(tmp_path), rows, select=["RW301", "RW302"], fail_on=fail_on, waive=waive
+        ).findings
+
+    [joined] = [finding for finding in checked("RW301", "RW302", fail_on="warning") if finding.also]
+    speaker, other = joined.checks
+    for code in (speaker, other):
+        with pytest.raises(AssertionError, match="1 finding"):
+            checked(code, fail_on="warning")
+
+
 def test_the_name_rewards_is_given_back_to_the_user(monkeypatch):
     theirs = type(sys)("rewards")
     monkeypatch.setitem(sys.modules, "rewards", theirs)

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rewards.errors import UsageError
-from tests.workbench.tables import table
-from workbench.difference import compare, turned_pairs
+from tests.workbench.tables import samples, table
+from workbench.difference import compare, compared_pairs
+from workbench.reports.diff_text import to_text
 
 NAN = math.nan
 GROUPS = ["a", "a", "b", "b"]
@@ -73,7 +74,16 @@ def test_rewards_on_one_side_only_are_named() -> None:
 
 def test_the_only_reward_of_each_side_is_compared_whatever_its_name() -> None:
     found = compare(table({"first": [0] * 4}, GROUPS), table({"second": [1] * 4}, GROUPS))
-    assert [(change.name, change.better) for change in found.rewards] == [("second", 4)]
+    (change,) = found.rewards
+    assert (change.name, change.was, change.both_names, change.better) == (
+        "second",
+        "first",
+        "first -> second",
+        4,
+    )
+    assert found.before.names == ["first"]
+    assert found.to_json()["rewards"][0]["was"] == "first"
+    assert found.changed(1)[0].scores == {"second": (0.0, 1.0)}
 
 
 def test_json_is_strict() -> None:
@@ -91,10 +101,32 @@ def test_tables_of_other_rows_are_refused() -> None:
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.sampled_from("ab")), min_size=1, max_size=8)
 )
-def test_turned_pairs_are_those_of_counting(rows: list[tuple[int, int, str]]) -> None:
+def test_pairs_are_those_of_counting(rows: list[tuple[int, int, str]]) -> None:
     old, new, groups = (list(column) for column in zip(*rows, strict=True))
     pairs = [
         pair for pair in itertools.combinations(range(len(rows)), 2) if groups[pair[0]] == groups[pair[1]]
     ]
     turned = sum((old[i] - old[j]) * (new[i] - new[j]) < 0 for i, j in pairs)
-    assert turned_pairs(np.array(old, float), np.array(new, float), groups) == (turned, len(pairs))
+    broken = sum(old[i] == old[j] and new[i] != new[j] for i, j in pairs)
+    made = sum(old[i] != old[j] and new[i] == new[j] for i, j in pairs)
+    found = compared_pairs(np.array(old, float), np.array(new, float), groups)
+    assert found == (turned, broken, made, len(pairs))
+    changed = compare(table({"r": old}, groups), table({"r": new}, groups))
+    assert (changed.ranks > 0) <= (turned + broken + made > 0)
+    assert (changed.turned, changed.ties_broken, changed.ties_made, changed.pairs) == found
+
+
+def test_ties_made_and_broken_change_ranks_without_turning_a_pair() -> None:
+    found = compare(table({"r": [0, 0, 0, 1]}, GROUPS), table({"r": [0, 1, 1, 1]}, GROUPS))
+    text = to_text(found, samples(["", "", "", ""], GROUPS))
+    assert "inside groups: 4 rows change their rank; of 2 pairs 0 turned, 1 tie broken, 1 tie made" in text
+
+
+def test_infinite_totals_are_equal_to_themselves() -> None:
+    both = np.array([math.inf, math.inf])
+    assert compared_pairs(both, np.array([math.inf, 0.0]), ["a", "a"]) == (0, 1, 0, 1)
+
+
+def test_rounding_breaks_no_tie() -> None:
+    found = compare(table({"r": [0.3, 0.3]}, ["a", "a"]), table({"r": [0.3, 0.1 + 0.2]}, ["a", "a"]))
+    assert (found.ranks, found.ties_broken) == (0, 0)

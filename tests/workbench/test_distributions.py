@@ -144,6 +144,33 @@ def test_quantities_are_those_of_signal() -> None:
     assert found.support == pytest.approx(signal.support(scores.scores[:, 0], groups, found.support_k))
 
 
+@pytest.mark.parametrize(
+    ("values", "declared", "passing"),
+    [
+        ([0.0, 1.0, 1.0, 0.0], {}, 1.0),
+        ([-1.0, 0.0, 0.0, -1.0], {}, 0.0),
+        ([0.1, 0.5, 0.7, 0.9], {}, math.nan),
+        ([0.1, 0.5, 0.7, 0.9], {"range": (0.0, 1.0)}, math.nan),
+        ([0.1, 0.5, 0.7, 1.0], {"range": (0.0, 1.0)}, 1.0),
+        ([0.0, 0.0, 0.0, 0.0], {}, math.nan),
+        ([math.nan] * 4, {}, math.nan),
+    ],
+)
+def test_a_completion_passes_only_where_a_success_is_known(
+    values: list[float], declared: dict[str, object], passing: float
+) -> None:
+    found = distributions(table({"r": values}, ["a", "a", "b", "b"], r=declared)).signal
+    assert found.passing == pytest.approx(passing, nan_ok=True)
+    known = not math.isnan(passing)
+    assert (found.passes, found.support_k, math.isnan(found.support)) == (
+        ("r", 2, False) if known else ("", 0, True)
+    )
+
+
+def test_two_rows_of_different_scores_are_no_two_valued_reward() -> None:
+    assert distributions(table({"r": [0.3, 0.7]}, ["a", "a"])).signal.passes == ""
+
+
 def test_twenty_thousand_rows_are_reweighted_in_a_moment() -> None:
     rng = np.random.default_rng(2)
     groups = [str(row // 8) for row in range(20_000)]

@@ -116,6 +116,23 @@ def test_a_row_that_ends_its_process_leaves_the_others_explained(tmp_path: Path,
     assert rows[2].rewards[0].error == "ended its process: exit code 3"
 
 
+def test_only_a_reward_that_raises_is_said_to_read_the_other_form(tmp_path: Path, runner: Runner) -> None:
+    source = """
+def pair(completions, **kwargs):
+    return [[0.9, 0.9] if isinstance(c, list) else 0.5 for c in completions]
+
+
+def text(completions, **kwargs):
+    return [float("5" in c.strip()) for c in completions]
+"""
+    file, samples = project(tmp_path, source)
+    (row,) = explain(file, samples, [0], runner)
+    pair, text = row.rewards
+    assert (pair.error, pair.notes) == ("score is list [0.9, 0.9], not a number", ())
+    assert text.error is not None
+    assert text.notes[0].startswith("the samples are chat messages and text reads plain text: ")
+
+
 def test_the_prompt_groups_of_a_group_reward_stay_together(tmp_path: Path, runner: Runner) -> None:
     source = """
 def best(completions, **kwargs):

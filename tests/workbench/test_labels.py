@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -141,3 +142,21 @@ def test_separators_inside_a_text_do_not_tear_its_line(folder: Path) -> None:
     for row in range(len(texts)):
         say(file, opened(folder), row, label="right")
     assert rows_said(opened(folder), file) == frozenset(range(len(texts)))
+
+
+def test_what_is_said_at_the_same_time_is_all_kept(tmp_path: Path) -> None:
+    write(tmp_path / "s.jsonl", [{"prompt": "p", "completion": str(number)} for number in range(12)])
+    samples = read_samples([tmp_path / "s.jsonl"])
+    file, start = tmp_path / "labels.jsonl", threading.Barrier(12)
+
+    def one(row: int) -> None:
+        start.wait()
+        say(file, samples, row, label="right")
+
+    threads = [threading.Thread(target=one, args=(row,)) for row in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert rows_said(samples, file) == frozenset(range(12))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["labels.jsonl", "s.jsonl"]

@@ -175,3 +175,27 @@ def test_params_belong_to_what_is_kept(tmp_path: Path) -> None:
         loaded = RewardSet.load(tmp_path).describe()
         digests.add(look(loaded.rewards[0], loaded.root).digest)
     assert len(digests) == 3
+
+
+def test_what_a_linked_file_imports_is_looked_for_beside_the_link(tmp_path: Path) -> None:
+    real, drafts = tmp_path / "real", tmp_path / "drafts"
+    real.mkdir()
+    drafts.mkdir()
+    (real / "common.py").write_text("from worth import worth\n")
+    (real / "worth.py").write_text("def worth(c):\n    return 1.0\n")
+    (drafts / "common.py").symlink_to(real / "common.py")
+    text = (
+        "from common import worth\ndef pays(completions, **_):\n    return [worth(c) for c in completions]\n"
+    )
+    before = looked(drafts, text, worth="def worth(c):\n    return 1.0\n")
+    assert before.why_not is None
+    assert looked(drafts, text, worth="def worth(c):\n    return 5.0\n").digest != before.digest
+
+
+def test_code_that_is_nested_too_deeply_is_not_kept(tmp_path: Path) -> None:
+    rungs = "".join(f"        elif c == '{rung}':\n            score = {rung}.0\n" for rung in range(400))
+    text = "def pays(completions, **_):\n    scores = []\n    for c in completions:\n        score = 0.0\n"
+    text += (
+        f"        if c == 'x':\n            pass\n{rungs}        scores.append(score)\n    return scores\n"
+    )
+    assert looked(tmp_path, text).why_not == "its code is nested too deeply to be read"

@@ -219,6 +219,26 @@ def test_rows_that_took_long_beside_a_deadline_are_not_kept(
     assert scored(project, ROWS, "f").reused["f"] == 3
 
 
+CHANGES = """
+def lowers(completions, **_):
+    for completion in completions:
+        completion[-1]["content"] = completion[-1]["content"].lower()
+    return [1.0 for _ in completions]
+
+def capitals(completions, **_):
+    sum(number % 7 for number in range(6000))
+    return [float(sum(map(str.isupper, completion[-1]["content"]))) for completion in completions]
+"""
+
+
+def test_what_one_reward_changes_is_in_no_kept_score_of_the_next(project: Path) -> None:
+    (project / "rewards.py").write_text(CHANGES)
+    rows = samples([[{"role": "assistant", "content": text}] for text in ("ABC", "AB")], ["x", "x"])
+    assert scored(project, rows).scores[:, 1].tolist() == [3.0, 2.0]
+    again = scored(project, rows, "capitals")
+    assert (again.reused, again.scores.tolist()) == ({"capitals": 2}, [[3.0], [2.0]])
+
+
 def test_the_file_may_be_deleted_at_any_time(project: Path) -> None:
     first = scored(project)
     (project / ".workbench" / "scores.sqlite").unlink()

@@ -152,3 +152,15 @@ def test_rows_that_lack_a_column_are_told(tmp_path: Path) -> None:
     (tmp_path / "s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     table = score(tmp_path / "rewards.py", read_samples([tmp_path / "s.jsonl"]))
     assert table.notes == ["1 of 2 rows have no 'answer', which right reads: it is None there"]
+
+
+def test_a_reward_called_like_a_column_of_the_table_keeps_both(project: Path) -> None:
+    names = ("id", "total", "advantage", "errors", "completion", "group", "label")
+    body = "(completions, **_):\n    return [7.0 for _ in completions]\n"
+    taken = f'def other{body.replace("7.0", "9.0")}other.__reward__ = {{"name": "id (reward)"}}\n'
+    (project / "rewards.py").write_text("".join(f"def {name}{body}" for name in names) + taken)
+    samples = samples_of(project, [{"prompt": "p", "completion": "a", "id": "row-a"}])
+    frame = score(project / "rewards.py", samples).to_pandas()
+    assert (frame["id"][0], frame["id (reward)"][0], frame["id (reward) (reward)"][0]) == ("row-a", 9.0, 7.0)
+    assert [frame[f"{name} (reward)"][0] for name in names[1:]] == [7.0] * 6
+    assert (frame["total"][0], frame["errors"][0]) == (58.0, "")

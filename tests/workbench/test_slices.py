@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -37,5 +39,39 @@ def test_numbers_are_cut_into_parts_of_equal_size() -> None:
 
 
 def test_a_column_that_is_not_there_is_told() -> None:
-    with pytest.raises(UsageError, match="no column 'level'; the columns are answer"):
+    with pytest.raises(UsageError, match="no column 'level'; the columns are answer, group, length"):
         by_column(SCORES, samples(["", "", "", ""], answer=["1"] * 4), "level")
+
+
+def test_rows_are_sliced_by_what_they_have_beside_their_columns() -> None:
+    labelled = table(
+        {"r": [1.0, 0.0, 1.0, 1.0]}, ["a", "a", "b", "b"], labels=["wrong", "right", None, "right"]
+    )
+    rows = samples(["x", "x", "four", "four"], ["a", "a", "b", "b"])
+    rows = replace(rows, steps=[1, 1, 2, 2])
+    named = {
+        name: [(part.name, part.rows) for part in by_column(labelled, rows, name)]
+        for name in ("label", "group", "step", "length")
+    }
+    assert named == {
+        "label": [("right", 2), ("wrong", 1)],
+        "group": [("a", 2), ("b", 2)],
+        "step": [("1", 2), ("2", 2)],
+        "length": [("1", 2), ("4", 2)],
+    }
+
+
+def test_a_column_of_that_name_goes_before_what_rows_have() -> None:
+    rows = samples(["x", "x", "x", "x"], length=["short", "long", "short", "long"])
+    assert [part.name for part in by_column(SCORES, rows, "length")] == ["short", "long"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_parts_by_number_hold_every_row_once_and_end_at_values_that_occur(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(0, int(rng.integers(2, 60)), 48).astype(float)
+    parts = length_bins(table({"r": list(range(48))}, ["g"] * 48), lengths, bins=5)
+    assert sum(part.rows for part in parts) == 48
+    for part in parts:
+        assert {part.low, part.high} <= set(lengths)
+        assert part.rows == ((lengths >= part.low) & (lengths <= part.high)).sum()

@@ -29,6 +29,19 @@ def test_a_new_project_is_sealed_by_the_quick_checks_as_it_stands(tmp_path: Path
     assert (tmp_path / "p" / "rewardset.seal.json").is_file()
 
 
+@pytest.mark.parametrize("template", ["arithmetic", "gsm8k"])
+def test_a_new_project_has_no_slow_pattern_and_says_why_its_prompts_hold_an_example(
+    tmp_path: Path, template: str
+) -> None:
+    create_from_template(tmp_path / "p", template)
+    done = run(
+        "check", "p", "--select", "RW502,RW802", "--format", "json", cwd=tmp_path, timeout=300
+    )  # fmt: skip
+    report = json.loads(done.out)
+    findings = [one for reward in report["rewards"] for one in reward["findings"]] + report["set"]["findings"]
+    assert [one["message"] for one in findings if not one.get("waived")] == []
+
+
 @pytest.mark.slow
 @pytest.mark.guide("G28")
 @pytest.mark.parametrize("template", template_names())

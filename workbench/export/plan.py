@@ -83,11 +83,16 @@ def plan_export(description: SetDescription, *, chat: bool | None = None) -> Pla
         chat: whether its samples are chat messages; None: as far as the code tells.
 
     Raises:
-        UsageError: a parameter that cannot be written down.
+        UsageError: a parameter that cannot be written down, or a function that is written for another system.
     """
     files: dict[str, Path] = {}
     rewards = []
     for reward in description.rewards:
+        if reward.written_for:
+            raise UsageError(
+                f"{reward.name} is written for {reward.written_for}, and what is exported calls functions as TRL does; "
+                "export a function that takes completions and calls it"
+            )
         _writable(reward.entry)
         exported, own = _exported(reward, description.root)
         rewards.append(exported)

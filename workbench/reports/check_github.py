@@ -32,7 +32,7 @@ def _annotation(finding: Finding, report: Report, root: Path) -> str:
     properties = {
         "file": place.path.as_posix(),
         "line": str(place.line),
-        "title": f"{finding.check} {finding.name} ({finding.reward or 'the set'})",
+        "title": f"{', '.join(finding.checks)} {finding.name} ({finding.reward or 'the set'})",
     }
     told = ",".join(f"{key}={escape_property(value)}" for key, value in properties.items())
     return f"::{LEVELS[finding.severity]} {told}::{escape_data(finding_words(finding))}"

@@ -234,7 +234,7 @@ def _code(report: Report, finding: Finding) -> str:
         return ""
     file = report.description.reward(finding.reward).file
     try:
-        lines = Path(file).read_text(encoding="utf-8", errors="replace").splitlines() if file else []
+        lines = Path(file).read_text(encoding="utf-8", errors="replace").split("\n") if file else []
     except OSError:
         lines = []
     if not file or not 0 < finding.line <= len(lines):

@@ -1,7 +1,7 @@
 """A check report as JUnit XML: a suite for each reward, a case for each check.
 
 A finding at or above the level that fails is a failure; what was waived, known to the baseline or not run is skipped
-with its reason; lesser findings stand in the case's output.
+with its reason; lesser findings stand in the case's output. Each check of a finding that speaks for several has a case.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ def _suite(root: ET.Element, report: Report, name: str, findings: Sequence[Findi
         for item in report.skipped
         if item.reward in ((None,) if of_set else (None, name))
     }
-    ran = {code for code, _ in report.ran} | {finding.check for finding in findings}
+    ran = {code for code, _ in report.ran} | {code for finding in findings for code in finding.checks}
     codes = [
         code
         for code in sorted(ran | set(skipped))
-        if issubclass(CHECKS[code], RewardCheck) != of_set or any(f.check == code for f in findings)
+        if issubclass(CHECKS[code], RewardCheck) != of_set or any(code in f.checks for f in findings)
     ]
     suite = ET.SubElement(root, "testsuite", name=safe(name))
     for code in codes:
@@ -53,7 +53,9 @@ def _suite(root: ET.Element, report: Report, name: str, findings: Sequence[Findi
             classname=safe(f"{report.description.name}.{name}"),
             name=f"{code} {check.name}",
         )
-        found = [finding for finding in findings if finding.check == code]
+        found = [
+            (one, finding) for finding in findings for one in (finding, *finding.also) if one.check == code
+        ]
         if found:
             _tell(case, report, found)
         elif code in skipped:
@@ -64,15 +66,18 @@ def _suite(root: ET.Element, report: Report, name: str, findings: Sequence[Findi
     suite.set("errors", "0")
 
 
-def _tell(case: ET.Element, report: Report, findings: Iterable[Finding]) -> None:
-    for finding in findings:
+def _tell(case: ET.Element, report: Report, findings: Iterable[tuple[Finding, Finding]]) -> None:
+    """Findings of one check, each with the one that speaks for it, which says whether it stands."""
+    for finding, speaker in findings:
         description = report.description.reward(finding.reward) if finding.reward else None
         text = finding_text(finding, description)
-        if finding in report.standing:
+        if finding is not speaker:
+            text = f"{text}\ntold with {speaker.check}"
+        if speaker in report.standing and finding.at_least(report.fail_on):
             failure = ET.SubElement(case, "failure", type=finding.check, message=safe(finding.message))
             failure.text = text
-        elif finding.accepted:
-            reason = f"waived: {finding.waived}" if finding.waived is not None else "known to the baseline"
+        elif speaker.accepted:
+            reason = f"waived: {speaker.waived}" if speaker.waived is not None else "known to the baseline"
             ET.SubElement(case, "skipped", message=safe(f"{reason}: {finding.message}"))
         else:
             output = case.find("system-out")

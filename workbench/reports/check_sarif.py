@@ -23,7 +23,10 @@ FINGERPRINT = "rewardWorkbench/v1"
 
 def check_sarif(report: Report, root: Path) -> str:
     """The report as one SARIF run; paths are relative to `root`, the checkout."""
-    codes = sorted({code for code, _ in report.ran} | {finding.check for finding in report.all_findings})
+    codes = sorted(
+        {code for code, _ in report.ran}
+        | {code for finding in report.all_findings for code in finding.checks}
+    )
     run = {
         "tool": {
             "driver": {
@@ -99,6 +102,8 @@ def _result(finding: Finding, report: Report, root: Path, codes: list[str]) -> d
         "partialFingerprints": {FINGERPRINT: finding.fingerprint},
         "properties": {"reward": finding.reward, "evidence": finding.evidence.to_json()},
     }
+    if finding.also:
+        result["properties"]["also"] = finding.to_json()["also"]
     if finding.waived is not None:
         result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": finding.waived}]
     if report.baseline is not None:

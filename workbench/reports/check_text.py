@@ -149,7 +149,7 @@ class _Findings:
     def source(self, file: str) -> list[str]:
         if file not in self.files:
             try:
-                self.files[file] = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+                self.files[file] = Path(file).read_text(encoding="utf-8", errors="replace").split("\n")
             except OSError:
                 self.files[file] = []
         return self.files[file]
@@ -174,7 +174,7 @@ class _Text(_Findings):
         yield from self.skipped()
         if durations:
             yield from self.durations()
-        yield self.verdict()
+        yield from self.verdict()
 
     def head(self) -> str:
         report = self.report
@@ -226,7 +226,8 @@ class _Text(_Findings):
             if seconds >= 0.0005:
                 yield self.paint(f"{code}  {seconds:7.3f} s", "quiet")
 
-    def verdict(self) -> str:
+    def verdict(self) -> Iterator[str]:
+        """Pass or fail, what was held back, the counts, and what weakens it."""
         report = self.report
         counts = [
             f"{number} {level}{'s' if number != 1 and level != 'info' else ''}"
@@ -237,11 +238,17 @@ class _Text(_Findings):
         known = sum(finding.accepted for finding in report.all_findings) - waived
         counts += [f"{waived} waived"] * (waived > 0) + [f"{known} known to the baseline"] * (known > 0)
         found = ", ".join(counts) or "nothing found"
-        word = self.paint(report.verdict, "good" if report.verdict == "pass" else "error")
         weak = (
             "" if report.strength == "strong" else "; evidence is weak: no samples labelled right and wrong"
         )
-        return f"{word}: {found}, in {report.seconds:.1f} s{self.paint(weak, 'quiet')}"
+        held, remedy = (safe(part) for part in report.held_short)
+        without, remedy = (f", with {held}", f"; {remedy}") if held else ("", "")
+        text = f"{report.verdict}{without}: {found}, in {report.seconds:.1f} s{remedy}{weak}"
+        style = "warning" if held else "good"
+        word = self.paint(report.verdict, style if report.verdict == "pass" else "error")
+        first, *others = textwrap.wrap(text, self.width, subsequent_indent="  ", break_on_hyphens=False)
+        for line in (word + first.removeprefix(report.verdict), *others):
+            yield line.replace(weak, self.paint(weak, "quiet")) if weak else line
 
 
 def sealed_words(proved: Proved) -> str:

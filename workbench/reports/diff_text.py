@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from rewards.contract import completion_text
 from workbench.difference import Change, Difference, RowChange
 from workbench.reports.plain import visible
+from workbench.reports.score_text import counted
 from workbench.samples import Samples
 
 _ROWS = 12
@@ -17,7 +19,7 @@ _CODE = 120
 def to_text(found: Difference, samples: Samples) -> str:
     """The whole report."""
     blocks = [
-        [f"{found.old}  ->  {found.new}   {len(found)} completions in {found.groups} groups"],
+        [f"{found.old}  ->  {found.new}   {counted(len(found), found.groups)}"],
         _rewards(found),
         _taught(found),
         _code(found),
@@ -28,12 +30,12 @@ def to_text(found: Difference, samples: Samples) -> str:
 
 def _rewards(found: Difference) -> list[str]:
     columns = [*found.rewards, found.total]
-    width = max(len("reward"), *(len(change.name) for change in columns))
+    width = max(len("reward"), *(len(change.both_names) for change in columns))
     lines = [f"{'reward':<{width}}  better   worse   equal    lost  gained  mean"]
     for change in columns:
         counts = (change.better, change.worse, change.equal, change.lost, change.gained)
         lines.append(
-            f"{change.name:<{width}}  "
+            f"{change.both_names:<{width}}  "
             + "  ".join(f"{_count(count):>6}" for count in counts)
             + f"  {_means(change)}"
         )
@@ -63,9 +65,20 @@ def _taught(found: Difference) -> list[str]:
         return ["nothing changes on these completions"]
     return [
         f"advantages: {found.flips} change sign, {found.silenced} fall silent, {found.woken} wake up",
-        f"inside groups: {found.ranks} rows change their rank, {found.turned} of {found.pairs} pairs their order",
+        f"inside groups: {ranks_said(found)}",
         f"groups without spread: {found.dead_before} -> {found.dead_after} of {found.groups}",
     ]
+
+
+def ranks_said(found: Difference) -> str:
+    """How many rows change their rank, and what became of the pairs."""
+    rows = "1 row changes its rank" if found.ranks == 1 else f"{found.ranks} rows change their rank"
+    ties = f"{_several(found.ties_broken, 'tie')} broken, {_several(found.ties_made, 'tie')} made"
+    return f"{rows}; of {_several(found.pairs, 'pair')} {found.turned} turned, {ties}"
+
+
+def _several(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def _code(found: Difference) -> list[str]:
@@ -81,16 +94,17 @@ def _rows(found: Difference, samples: Samples) -> list[str]:
     if not len(found.order):
         return []
     lines = [f"rows by change ({min(_ROWS, len(found.order))} of {len(found.order)})"]
+    names = {change.name: change.both_names for change in found.rewards}
     for row in found.changed(_ROWS):
-        lines.append(f"  {_row(row)}")
+        lines.append(f"  {_row(row, names)}")
         text = " ".join(completion_text(samples.completions[row.row]).split())
         lines.append(f"      {visible(text if len(text) <= 100 else text[:48] + ' ... ' + text[-47:])}")
     return lines
 
 
-def _row(row: RowChange) -> str:
+def _row(row: RowChange, names: Mapping[str, str]) -> str:
     moved = [
-        f"{name} {number(before)} -> {number(after)}"
+        f"{names[name]}{':' * (names[name] != name)} {number(before)} -> {number(after)}"
         for name, (before, after) in row.scores.items()
         if number(before) != number(after)
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -24,6 +25,12 @@ _KEPT = 2_400
 """Characters of a completion shown; the middle of a longer one is left out, but never a marked place."""
 
 _AROUND = 60
+
+_QUOTED = 40
+"""Characters of a place that are quoted in a table."""
+
+_WORDS = 3
+"""Places that are quoted in a table."""
 
 
 def printer(format: str) -> Callable[[RowExplanation], None]:
@@ -68,7 +75,7 @@ def rendered(explained: RowExplanation) -> list[RenderableType]:
     parts: list[RenderableType] = [Rule(heading, align="left", style="dim"), marked(explained), Text()]
     known = explained.ceilings or (None,) * len(explained.rewards)
     for reward, weight, most in zip(explained.rewards, explained.weights, known, strict=True):
-        parts += [_title(reward, weight, most), *_table(reward), *_remarks(reward), Text()]
+        parts += [_title(reward, weight, most), *_table(reward, explained.text), *_remarks(reward), Text()]
     if explained.standing is not None and explained.standing.rows > 1:
         parts += [_standing(explained.standing), Text()]
     return parts
@@ -114,7 +121,7 @@ def _ran(reward: RewardExplanation) -> str:
     return ", ".join("-".join(map(str, each)) for each in ranges)
 
 
-def _table(reward: RewardExplanation) -> list[Table]:
+def _table(reward: RewardExplanation, text: str) -> list[Table]:
     from rich import box
     from rich.table import Table
 
@@ -127,17 +134,18 @@ def _table(reward: RewardExplanation) -> list[Table]:
     table.add_column("for", ratio=2, overflow="fold")
     table.add_column("because", ratio=4, overflow="fold")
     for credit in reward.credits:
-        table.add_row(*_cells(credit), style=None if credit.points else "dim")
+        table.add_row(*_cells(credit, text), style=None if credit.points else "dim")
     for credit in reward.missed:
-        table.add_row(*_cells(credit), style="dim")
+        table.add_row(*_cells(credit, text), style="dim")
     return [table]
 
 
-def _cells(credit: Credit) -> tuple[Text, str, str, Text, Text]:
+def _cells(credit: Credit, text: str) -> tuple[Text, str, str, Text, Text]:
     from rich.text import Text
 
     style = "green" if credit.points > 0 else "red" if credit.points < 0 else ""
-    because = Text(credit.condition or "")
+    named = paid_for(credit, text)
+    because = Text(credit.condition or (credit.name if named != credit.name else ""))
     if credit.condition is not None:
         because.append(f"  {_value(credit)}", style="dim")
     if credit.compared is not None:
@@ -150,9 +158,37 @@ def _cells(credit: Credit) -> tuple[Text, str, str, Text, Text]:
         Text(f"{credit.points:+.4g}" if credit.points else "0", style=style),
         "" if credit.of is None else number(credit.of),
         "" if credit.line is None else str(credit.line),
-        Text(credit.name),
+        Text(named),
         because,
     )
+
+
+def paid_for(credit: Credit, text: str) -> str:
+    """What a credit was given for: its name, or where that is code, which `because` has, the words that matched."""
+    words = list(dict.fromkeys(" ".join(text[start:end].split()) for start, end in credit.spans))
+    words = [visible(one) for one in words if one]
+    code = not credit.name.isidentifier() if credit.condition is None else _repeats(credit)
+    if not words or not code or words == [credit.name]:
+        return credit.name
+    shown = [f'"{_shortened(one)}"' for one in words[:_WORDS]]
+    return ", ".join([*shown, "…"] if len(words) > _WORDS else shown)
+
+
+def _repeats(credit: Credit) -> bool:
+    """Whether the name of a credit is the code of its condition, or the beginning of it."""
+    code = " ".join((credit.condition or "").split())
+    name = credit.name.removesuffix("…")
+    if name != credit.name:
+        return code.startswith(name)
+    return re.search(rf"(?<![\w'\"]){re.escape(name)}(?![\w'\"])", code) is not None
+
+
+def _shortened(text: str) -> str:
+    """The beginning of a text, cut behind a word; one long word is cut inside."""
+    if len(text) <= _QUOTED:
+        return text
+    head, space, _ = text[:_QUOTED].rpartition(" ")
+    return f"{head if space else text[: _QUOTED - 1]}…"
 
 
 def _value(credit: Credit) -> str:

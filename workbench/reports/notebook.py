@@ -16,8 +16,8 @@ from workbench.difference import Difference
 from workbench.distributions import Distribution, Distributions
 from workbench.explanation import RowExplanation
 from workbench.reports import svg
-from workbench.reports.diff_text import number
-from workbench.reports.score_text import percent, signed
+from workbench.reports.diff_text import number, ranks_said
+from workbench.reports.score_text import counted, percent, signed
 from workbench.samples import Samples
 from workbench.scoring import ScoreTable
 
@@ -107,7 +107,7 @@ def _scores(table: ScoreTable, found: Distributions) -> str:
     ]
     rows = [_reward(column, at, found) for at, column in enumerate(found.columns)]
     signal = found.signal
-    words = [f"{len(table)} completions in {len(found.groups)} groups"]
+    words = [counted(len(table), len(found.groups))]
     if signal.groups:
         words.append(
             f"{signal.dead} groups ({percent(signal.dead / signal.groups)}) have no spread and teach nothing"
@@ -247,14 +247,14 @@ def compared_html(found: Difference, samples: Samples) -> str:
     columns = [*found.rewards, found.total]
     changes = [
         _row(
-            escape(change.name), *(str(count or "") for count in (change.better, change.worse, change.equal)),
+            escape(change.both_names), *(str(count or "") for count in (change.better, change.worse, change.equal)),
             str(change.lost + change.gained or ""), f"{number(change.mean_before)} → {number(change.mean_after)}",
         )
         for change in columns
     ]  # fmt: skip
     said = (
         f"{found.flips} advantages change sign, {found.silenced} fall silent, {found.woken} wake up; "
-        f"{found.ranks} rows change their rank; groups without spread {found.dead_before} → {found.dead_after}"
+        f"{ranks_said(found)}; groups without spread {found.dead_before} → {found.dead_after}"
     )
     rows = [
         _row(

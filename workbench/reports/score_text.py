@@ -13,7 +13,7 @@ from workbench.distributions import Distribution, Distributions, Histogram
 from workbench.reports.plain import visible
 from workbench.samples import Samples
 from workbench.scoring import ScoreTable
-from workbench.slices import Slice
+from workbench.slices import Slice, by_column
 
 LEGEND = (
     "loud: weight times spread, as a share; push: how far a step of training moves it, in standard deviations"
@@ -30,12 +30,15 @@ _COLUMNS = 118
 _FEW = 24
 """Rows below which means by length say nothing."""
 
+_LENGTHS = 4
+"""Parts by length, which have room side by side."""
+
 
 def summary(table: ScoreTable, samples: Samples, found: Distributions) -> str:
     """Rewards, groups, failures, labels, best and worst rows."""
     sources = ", ".join(path.name for path in samples.sources)
     groups = len(found.groups)
-    title = f"{table.description.name}  {len(table)} completions in {groups} group{'s' * (groups != 1)}  {sources}"
+    title = f"{table.description.name}  {counted(len(table), groups)}  {sources}"
     blocks = [
         [title.rstrip()],
         _rewards(table, found),
@@ -43,11 +46,20 @@ def summary(table: ScoreTable, samples: Samples, found: Distributions) -> str:
         _signal(found),
         failures(table),
         _labels(found),
-        _lengths(found),
+        _lengths(table, samples, found),
         _extremes(table, samples),
         [f"note: {note}" for note in found.notes],
     ]
     return visible("\n\n".join("\n".join(block) for block in blocks if block)) + "\n"
+
+
+def counted(completions: int, groups: int) -> str:
+    """How many completions in how many groups.
+
+    >>> counted(1, 1), counted(8, 2)
+    ('1 completion in 1 group', '8 completions in 2 groups')
+    """
+    return f"{completions} completion{'s' * (completions != 1)} in {groups} group{'s' * (groups != 1)}"
 
 
 # ------------------------------------------------------------------------------------------------ tables
@@ -198,8 +210,10 @@ def _primary(found: Distributions) -> list[str]:
     signal, margin = found.signal, found.margin
     lines = []
     if not math.isnan(signal.support):
-        name = f"{margin.reward}: " if margin else ""
-        lines.append(f"{name}pass@{signal.support_k} is {signal.support:.2f} above pass@1")
+        lines.append(
+            f"{signal.passes} = {_number(signal.passing)} counts as passed: pass@{signal.support_k} is "
+            f"{signal.support:.2f} above pass@1"
+        )
     if margin is not None and not math.isnan(margin.margin) and margin.margin <= 0:
         lines.append(
             f"the other rewards together can outweigh one step of {margin.reward} (by {_number(-margin.margin)}): "
@@ -233,25 +247,32 @@ def _labels(found: Distributions) -> list[str]:
     return _columns("mean by label", found, [(f"{part.name} ({part.rows})", part) for part in found.labels])
 
 
-def _lengths(found: Distributions) -> list[str]:
-    """Means of the shortest, a middle and the longest part; only where something follows length."""
+def _lengths(table: ScoreTable, samples: Samples, found: Distributions) -> list[str]:
+    """Means of parts that together hold every row, by length; only where something follows length."""
     follows = [column for column in found.columns if abs(column.with_length) >= 0.3]
     if len(found.lengths) < 3 or not follows or found.total.rows < _FEW:
         return []
-    parts = (found.lengths[0], found.lengths[len(found.lengths) // 2], found.lengths[-1])
-    heads = [f"{part.low:.0f}-{part.high:.0f} chars" for part in parts]
-    return _columns("mean by length", found, list(zip(heads, parts, strict=True)))
+    parts = by_column(table, samples, "length", bins=_LENGTHS)
+    return _columns(
+        "mean by length", found, [(f"{_range(part)} chars ({part.rows})", part) for part in parts]
+    )
+
+
+def _range(part: Slice) -> str:
+    low, high = f"{part.low:.0f}", f"{part.high:.0f}"
+    return low if low == high else f"{low}-{high}"
 
 
 def _columns(title: str, found: Distributions, parts: list[tuple[str, Slice]]) -> list[str]:
     width = max(_name_width(found), len(title))
-    lines = [f"{title:<{width}}  " + " ".join(f"{head:>14}" for head, _ in parts)]
+    cell = max(14, *(len(head) + 1 for head, _ in parts))
+    lines = [f"{title:<{width}}  " + " ".join(f"{head:>{cell}}" for head, _ in parts)]
     for column in found.columns:
         cells = [
             part.total if column.name == "total" else part.means.get(column.name, math.nan)
             for _, part in parts
         ]
-        lines.append(f"{column.name:<{width}}  " + " ".join(f"{_number(value):>14}" for value in cells))
+        lines.append(f"{column.name:<{width}}  " + " ".join(f"{_number(value):>{cell}}" for value in cells))
     return lines
 
 

@@ -58,18 +58,22 @@ def missing_columns_sentence(missing: Iterable[str], present: Iterable[str]) -> 
         if mapping
         else ""
     )
-    named = ", ".join(there[:SHOWN]) + (f" and {len(there) - SHOWN} more" if len(there) > SHOWN else "")
-    return f"no {lacking} column; the columns are {named or 'none'}{advice}"
+    if not there:
+        return f"no {lacking} column: its rows are empty objects, `{{}}`"
+    return f"no {lacking} column; the columns are {_named(there)}{advice}"
 
 
 def unmet_column_sentence(source: str, target: str, present: Iterable[str]) -> str:
     """What to do about a name to change that no row has."""
     there = list(present)
-    named = ", ".join(there[:SHOWN]) + (f" and {len(there) - SHOWN} more" if len(there) > SHOWN else "")
     return (
         f"columns {source}={target}: no row has a column '{source}'{did_you_mean(source, there)}; "
-        f"the columns are {named}"
+        f"the columns are {_named(there)}"
     )
+
+
+def _named(there: list[str]) -> str:
+    return ", ".join(there[:SHOWN]) + (f" and {len(there) - SHOWN} more" if len(there) > SHOWN else "")
 
 
 def _key(name: str) -> str:

@@ -1,6 +1,7 @@
 """CSV: a header line, one row a completion, any of the usual separators, cells of several lines.
 
-A CSV file has no types: every cell is text, an empty one None (an empty completion stays ""). Cells that hold
+A CSV file has no types: every cell is text, an empty one None (an empty completion stays "", also under another name
+that `[data] columns` maps). Cells that hold
 a chat, as JSON or as pandas writes a list of messages, are read as chat.
 """
 
@@ -110,4 +111,4 @@ def _recognises(path: Path, head: bytes) -> bool:
     return path.suffix.lower() in (".txt", "") and any(mark in first for mark in (b",", b";", b"\t"))
 
 
-CSV = Container("CSV", _recognises, _read)
+CSV = Container("CSV", _recognises, _read, untyped=True)

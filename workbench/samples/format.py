@@ -34,7 +34,8 @@ class Draft:
     """One completion with its columns; `None` where the file says nothing.
 
     `label` and `expected` are as written: whether they are labels is decided when the whole file has been
-    seen. `recorded` are scores the file reports; they are kept aside and never passed to rewards.
+    seen. `recorded` are scores the file reports; they are kept aside and never passed to rewards. `log_file` is the
+    file of a log that the row stood in before it was imported.
     """
 
     line: int
@@ -46,17 +47,22 @@ class Draft:
     expected: Any = None
     id: Any = None
     step: int | None = None
+    log_file: str = ""
     recorded: dict[str, float | None] = field(default_factory=dict)
     sample: int | None = None
 
 
 @dataclass(frozen=True)
 class Container:
-    """A file type: `recognises(path, head)` looks at the name and the first bytes."""
+    """A file type: `recognises(path, head)` looks at the name and the first bytes.
+
+    `untyped`: it knows no null, so that a completion that is None is an empty text.
+    """
 
     name: str
     recognises: Callable[[Path, bytes], bool]
     read: Callable[[Path], Iterator[Raw | Skipped]]
+    untyped: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,12 +84,16 @@ class Shape:
 
 
 class Read(NamedTuple):
-    """Everything one file gave; `met` are the names to change that some row of it has."""
+    """Everything one file gave.
+
+    `met` are the names to change that some row of it has, `present` the column names of its first record.
+    """
 
     file: Path
     drafts: Sequence[Draft]
     skipped: Sequence[Skipped]
     met: frozenset[str] = frozenset()
+    present: tuple[str, ...] = ()
 
 
 def kind_of(value: object) -> str:

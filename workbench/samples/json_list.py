@@ -66,6 +66,15 @@ def _items(path: Path, text: str, position: int, separator: str = ",") -> Iterat
                 yield Skipped(path, line, "the list breaks off here, its end is missing")
             return
         if separator and text[position] == "]":
+            behind = _SPACE.match(text, position + 1).end()  # type: ignore[union-attr]  # see above
+            line += text.count("\n", counted, behind)
+            counted = behind
+            if behind == len(text):
+                return
+            if text[behind] == "[":  # lists one after another, as some tools append them
+                position = behind + 1
+                continue
+            yield Skipped(path, line, "what stands behind the list is not read")
             return
         try:
             value, position = _value(text, position)

@@ -27,7 +27,16 @@ def json_fault(error: json.JSONDecodeError) -> str:
     return f"not JSON: {error.msg.lower().removesuffix(' at')} at column {error.colno}"
 
 
-_decode = json.JSONDecoder(parse_constant=parse_constant).decode
+_DECODER = json.JSONDecoder(parse_constant=parse_constant)
+
+
+def _decode(text: str) -> Any:
+    """The value in a text; JSONDecodeError where it is none."""
+    if text[:1] == "{":
+        value, end = _DECODER.raw_decode(text)
+        if end == len(text):
+            return value
+    return _DECODER.decode(text)  # with white space around it, or something beyond it
 
 
 def parse_object(text: str) -> dict[str, Any]:

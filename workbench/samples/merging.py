@@ -36,7 +36,7 @@ def merge(reads: Sequence[Read]) -> Samples:
         expected=[draft.expected for draft in drafts],
         ids=[str(row) if draft.id is None else str(draft.id) for row, draft in enumerate(drafts)],
         steps=[draft.step for draft in drafts],
-        places=[Place(read.file, draft.line, draft.sample) for read, draft in rows],
+        places=[Place(read.file, draft.line, draft.sample, draft.log_file) for read, draft in rows],
         skipped=skipped,
         sources=[read.file for read in reads],
         recorded=_table([draft.recorded for draft in drafts]),
@@ -114,7 +114,10 @@ def _score_mapping(value: Any) -> dict[str, float | None] | None:
         return None
     if not all(isinstance(score, (int, float, type(None))) for score in value.values()):
         return None
-    return {str(name): None if score is None else float(score) for name, score in value.items()}
+    try:
+        return {str(name): None if score is None else float(score) for name, score in value.items()}
+    except OverflowError:  # a whole number beyond every float
+        return None
 
 
 def _ordinary(read: Read, name: str, why: str, line: int, notes: list[str]) -> None:
@@ -135,16 +138,18 @@ def _groups(rows: Sequence[tuple[Read, Draft]]) -> list[str]:
     texts: dict[int, str] = {}
     groups = []
     for read, draft in rows:
+        file = str(read.file)  # a path is hashed anew each time, a text once
         if draft.group is not None:
-            key: Any = ("named", read.file, draft.step, str(draft.group))
+            key: Any = ("named", file, draft.step, str(draft.group))
             wish = str(draft.group)
         else:
-            own = (read.file, draft.line) if draft.sample is not None else _prompt_key(draft.prompt, texts)
+            own = (file, draft.line) if draft.sample is not None else _prompt_key(draft.prompt, texts)
             key = ("derived", draft.step, own)
             wish = f"g{len(names)}"
-        if key not in names:
-            names[key] = _unused(wish, used)
-        groups.append(names[key])
+        name = names.get(key)
+        if name is None:
+            name = names[key] = _unused(wish, used)
+        groups.append(name)
     return groups
 
 

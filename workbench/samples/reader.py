@@ -6,7 +6,11 @@ that a reward can be called with), and the drafts of all files together become c
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import itertools
+import shutil
+import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +22,7 @@ from workbench.samples.columns import (
     missing_columns_sentence,
     unmet_column_sentence,
 )
+from workbench.samples.flat import ROLES
 from workbench.samples.folders import Chosen, choose_files
 from workbench.samples.format import Draft, Raw, Read, RowError, Shape, kind_of
 from workbench.samples.merging import merge
@@ -26,6 +31,9 @@ from workbench.samples.records import Samples, Skipped
 
 PROBED = 20
 """Records looked at to tell whether a file holds samples."""
+
+NAME = 100
+"""Characters at the end of a pipe's name that its copy has too; formats are told by the ending."""
 
 
 def read_samples(
@@ -51,13 +59,26 @@ def read_samples(
     files = [file for choice in chosen for file in choice.files]
     if not files:
         raise SamplesError("no samples file was named")
-    reads = [_read_file(file, mapping) for file in files]
-    samples = merge(reads)
+    with _without_collections():
+        reads = [_read_file(file, mapping) for file in files]
+        samples = merge(reads)
     if not samples:
-        raise SamplesError(_nothing_read(reads, mapping))
+        raise SamplesError(_nothing_read(reads))
     _require_met(named, mapping, reads, samples)
     samples.notes.extend(choice.note for choice in chosen if choice.note)
     return samples
+
+
+@contextlib.contextmanager
+def _without_collections() -> Iterator[None]:
+    """No looking for garbage: what is read is all kept, so that it would find none, in a third of the time."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _require_met(
@@ -65,7 +86,9 @@ def _require_met(
 ) -> None:
     """UsageError for the first of the `named` columns that no row has."""
     met = frozenset[str]().union(*(read.met for read in reads))
-    there = ["prompt", "completion", *samples.columns]
+    drafts = list(itertools.chain.from_iterable(read.drafts for read in reads))
+    roles = [role for role in ROLES if any(getattr(draft, role) is not None for draft in drafts)]
+    there = ["prompt", "completion", *samples.columns, *roles]
     for source in named:
         if source not in met:
             raise UsageError(unmet_column_sentence(source, mapping[source], there))
@@ -80,6 +103,8 @@ def holds_samples(file: Path, columns: Mapping[str, str] | None = None) -> bool:
     """Whether one of the first `PROBED` records of a file can be read as a row."""
     mapping = dict(columns or {})
     try:
+        if not file.is_file():  # a pipe can be read only once
+            return False
         records = itertools.islice(container_of(file).read(file), PROBED)
         return bool(_read(file, list(records), mapping).drafts)
     except (UnknownFormat, OSError, UnicodeError):
@@ -118,7 +143,9 @@ def samples_of_records(
 def _read_file(path: Path, mapping: Mapping[str, str]) -> Read:
     """Drafts and skipped rows of one file; a file that cannot be opened is one skipped entry."""
     try:
-        return _read(path, container_of(path).read(path), mapping)
+        with _readable_again(path) as file:
+            container = container_of(file)
+            return _read(path, container.read(file), mapping, untyped=container.untyped)
     except UnknownFormat as error:
         return Read(path, [], [Skipped(path, None, str(error))])
     except (OSError, UnicodeError) as error:
@@ -126,19 +153,41 @@ def _read_file(path: Path, mapping: Mapping[str, str]) -> Read:
         return Read(path, [], [Skipped(path, None, why)])
 
 
-def _read(path: Path, records: Iterable[Raw | Skipped], mapping: Mapping[str, str]) -> Read:
-    """Drafts and skipped rows of records; what breaks off in the middle is one skipped entry."""
+@contextlib.contextmanager
+def _readable_again(path: Path) -> Iterator[Path]:
+    """A file that can be opened several times: the path itself, or a copy of what a pipe or device gives once."""
+    if path.is_file() or path.is_dir():
+        yield path
+        return
+    with path.open("rb") as stream, tempfile.TemporaryDirectory(prefix="reward-workbench-samples-") as folder:
+        copy = Path(folder) / (path.name[-NAME:] or "samples")
+        with copy.open("wb") as file:
+            shutil.copyfileobj(stream, file)
+        yield copy
+
+
+def _read(
+    path: Path, records: Iterable[Raw | Skipped], mapping: Mapping[str, str], *, untyped: bool = False
+) -> Read:
+    """Drafts and skipped rows of records; what breaks off in the middle is one skipped entry.
+
+    `path` stands for the file in messages; `untyped`: see `Container`.
+    """
     drafts: list[Draft] = []
     skipped: list[Skipped] = []
     met: set[str] = set()
+    present: tuple[str, ...] = ()
     shape: Shape | None = None
     try:
         for record in records:
             if isinstance(record, Skipped):
-                skipped.append(record)
+                skipped.append(Skipped(path, record.line, record.why))
                 continue
             raw = Raw(record.line, mapped_values(record.values, mapping)) if mapping else record
-            shape = shape or shape_of(record.values, raw.values)
+            if untyped and raw.values.get("completion", "") is None:
+                raw = Raw(raw.line, {**raw.values, "completion": ""})
+            if shape is None:
+                shape, present = shape_of(record.values, raw.values), tuple(raw.values)
             if not shape.foreign:
                 met.update(source for source in mapping if source in record.values)
             for draft in _drafts(shape, record if shape.foreign else raw, mapping, met):
@@ -150,7 +199,7 @@ def _read(path: Path, records: Iterable[Raw | Skipped], mapping: Mapping[str, st
         skipped.append(Skipped(path, None, f"cannot be read: {getattr(error, 'strerror', None) or error}"))
     if shape is not None and shape.finish is not None:
         shape.finish(drafts, mapping)
-    return Read(path, drafts, skipped, frozenset(met))
+    return Read(path, drafts, skipped, frozenset(met), present)
 
 
 def _drafts(shape: Shape, raw: Raw, mapping: Mapping[str, str], met: set[str]) -> Iterator[Draft | RowError]:
@@ -212,7 +261,7 @@ def _speech(name: str, value: Any) -> str | list[dict[str, Any]]:
     return value
 
 
-def _nothing_read(reads: Iterable[Read], mapping: Mapping[str, str]) -> str:
+def _nothing_read(reads: Iterable[Read]) -> str:
     """The one sentence for samples without a readable row."""
     first = next((read for read in reads if read.skipped), None)
     if first is None:
@@ -222,14 +271,5 @@ def _nothing_read(reads: Iterable[Read], mapping: Mapping[str, str]) -> str:
     if not (len(first.skipped) and reason.why.startswith("no `")):
         rest = f" ({count} rows skipped, this is the first)" if count > 1 else ""
         return f"no sample could be read: {reason}{rest}"
-    present = _present(first.file, mapping)
-    missing = [name for name in ("prompt", "completion") if name not in present]
-    return f"{first.file}: {missing_columns_sentence(missing, present)}"
-
-
-def _present(path: Path, mapping: Mapping[str, str]) -> list[str]:
-    """The column names of the first readable record of a file."""
-    for record in container_of(path).read(path):
-        if isinstance(record, Raw):
-            return list(mapped_values(record.values, mapping))
-    return []
+    missing = [name for name in ("prompt", "completion") if name not in first.present]
+    return f"{first.file}: {missing_columns_sentence(missing, first.present)}"

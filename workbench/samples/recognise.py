@@ -10,6 +10,7 @@ from pathlib import Path
 from workbench.samples.csv_table import CSV
 from workbench.samples.flat import FLAT
 from workbench.samples.format import Container, Shape, Values
+from workbench.samples.imported import IMPORTED
 from workbench.samples.inspect_log import INSPECT_ARCHIVE, INSPECT_SAMPLES
 from workbench.samples.json_list import JSON_LIST
 from workbench.samples.jsonl import JSONL
@@ -27,6 +28,7 @@ from workbench.samples.verl import VERL
 CONTAINERS: tuple[Container, ...] = (PARQUET, INSPECT_ARCHIVE, JSONL, JSON_LIST, CSV)
 SHAPES: tuple[Shape, ...] = (
     TASK_FILE,
+    IMPORTED,
     RUN_RECORD,
     MS_SWIFT,
     TRL_LOG,

@@ -19,11 +19,15 @@ LABELS = ("right", "partial", "wrong", "hack")
 
 
 class Place(NamedTuple):
-    """Where a row stands: file, line (row number where a format has no lines), index in a task file's list."""
+    """Where a row stands: file, line (row number where a format has no lines), index in a task file's list.
+
+    `log_file` is the file of a log that an imported row stood in before.
+    """
 
     file: Path
     line: int
     sample: int | None = None
+    log_file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +115,10 @@ class Samples:
         """The rows of each call: all of them, or those of one training step where the rows have steps."""
         if self.steps.count(None) == len(self.steps):
             return [list(range(len(self)))] if len(self) else []
-        calls: dict[tuple[int, Path] | None, list[int]] = {}
+        calls: dict[tuple[int, Path, str] | None, list[int]] = {}
         for row, (step, place) in enumerate(zip(self.steps, self.places, strict=True)):
             key = (
-                None if step is None else (step, place.file)
+                None if step is None else (step, place.file, place.log_file)
             )  # evaluation has a file of its own for its step
             calls.setdefault(key, []).append(row)
         return list(calls.values())

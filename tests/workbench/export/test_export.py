@@ -280,3 +280,14 @@ def test_library_rewards_are_named_not_copied(tmp_path):
         plan = plan_export(runner.inspect(str(tmp_path)))
     assert plan.files == {}
     assert plan.needs == ("reward-workbench",)
+
+
+def test_a_function_of_another_system_is_refused_with_the_way_out(tmp_path):
+    (tmp_path / "verl.py").write_text(
+        "def compute_score(data_source, solution_str, ground_truth):\n    return 1.0\n"
+    )
+    with (
+        Runner() as runner,
+        pytest.raises(UsageError, match=r"compute_score is written for verl, .* takes completions"),
+    ):
+        plan_export(runner.inspect(str(tmp_path / "verl.py")))

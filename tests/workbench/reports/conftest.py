@@ -81,6 +81,22 @@ def full_report(checked_project: tuple[Path, Report]) -> Report:
 
 
 @pytest.fixture
+def joined_report(full_report: Report) -> Report:
+    """The report, where the failing finding of `right` speaks for an error and a warning of two other checks."""
+    [right, *others] = full_report.rewards
+    [speaker, *rest] = right.findings
+    also = tuple(
+        replace(speaker, check=check, name=name, severity=severity, message=f"{name} is paid", cause=name)
+        for check, name, severity in (
+            ("RW301", "empty-paid", "error"),
+            ("RW314", "flattery", "warning"),
+        )
+    )
+    joined = replace(right, findings=(replace(speaker, also=also), *rest))
+    return replace(full_report, rewards=(joined, *others))
+
+
+@pytest.fixture
 def root(checked_project: tuple[Path, Report]) -> Path:
     """The folder of the project, taken for the checkout."""
     return checked_project[0]

@@ -44,3 +44,7 @@ def test_the_last_line_is_the_verdict(full_report, root):
         r"sums & more: fail, 3 findings, 1 accepted, in \d+\.\d s",
         check_github(full_report, root).splitlines()[-1],
     )
+
+
+def test_a_finding_that_speaks_for_others_has_their_codes_in_its_title(joined_report, root):
+    assert "title=RW110%2C RW301%2C RW314 raises (right)::" in check_github(joined_report, root)

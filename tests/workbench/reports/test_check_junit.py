@@ -41,3 +41,25 @@ def test_hostile_text_leaves_the_document_whole_and_the_counts_true(full_report)
     assert root.get("tests") == str(len(root.findall(".//testcase")))
     assert root.get("failures") == str(len(root.findall(".//failure"))) == "1"
     assert "<script>" in root.find(".//system-out").text
+
+
+def test_each_check_of_a_finding_that_speaks_for_others_has_its_case(joined_report):
+    suite = read(joined_report).find("testsuite[@name='right']")
+    told = {case.get("name")[:5]: [child.tag for child in case] for case in suite}
+    assert {code: told[code] for code in ("RW110", "RW301", "RW314")} == {
+        "RW110": ["failure"],
+        "RW301": ["failure"],
+        "RW314": ["system-out"],
+    }
+    failure = suite.find("testcase[@name='RW301 empty-paid']/failure")
+    assert (failure.get("type"), failure.get("message")) == ("RW301", "empty-paid is paid")
+    assert failure.text.endswith("told with RW110")
+    assert suite.get("failures") == "2"
+
+
+def test_what_is_accepted_with_its_speaker_is_skipped(joined_report):
+    [right, *others] = joined_report.rewards
+    waived = replace(right, findings=(replace(right.findings[0], waived="meant"),))
+    suite = read(replace(joined_report, rewards=(waived, *others))).find("testsuite[@name='right']")
+    assert [case.get("message")[:13] for case in suite.iter("skipped")].count("waived: meant") == 3
+    assert suite.get("failures") == "0"

@@ -66,3 +66,13 @@ def test_checks_that_did_not_run_are_notifications(full_report, root):
         "descriptor": {"id": "RW120"},
         "message": {"text": "not run: left out by --quick"},
     } in told
+
+
+def test_a_finding_that_speaks_for_others_names_them_with_their_rules(joined_report, root, schema):
+    document = json.loads(check_sarif(joined_report, root))
+    jsonschema.Draft7Validator(schema).validate(document)
+    [run] = document["runs"]
+    told = [(one["check"], one["severity"]) for one in run["results"][0]["properties"]["also"]]
+    assert told == [("RW301", "error"), ("RW314", "warning")]
+    assert {"RW301", "RW314"} <= {rule["id"] for rule in run["tool"]["driver"]["rules"]}
+    assert all("also" not in result["properties"] for result in run["results"][1:])

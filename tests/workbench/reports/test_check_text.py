@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rewards.running import Runner
-from workbench.checks.report import Report
+from workbench.checks.report import Report, Skipped
 from workbench.checks.runner import run_checks
 from workbench.reports.check_json import check_json
 from workbench.reports.check_text import check_text, completion_lines, safe, shorten, value_words
@@ -63,6 +63,35 @@ def test_last_line_is_the_verdict_with_counts_and_strength(report):
     assert re.fullmatch(
         r"fail: 1 error, in \d+\.\d s; evidence is weak: no samples labelled right and wrong", last
     )
+
+
+HELD = Skipped("RW301", "held back", "layout", "format")
+
+
+@pytest.mark.parametrize(
+    ("skipped", "said"),
+    [
+        (
+            [HELD],
+            "1 check of 'layout' held back: 1 error, in 1.0 s; declare its kind (kind = \"format\"), or",
+        ),
+        (
+            [HELD, HELD, replace(HELD, reward="right", held="correctness")],
+            "3 checks of 'layout' and 'right' held back: 1 error, in 1.0 s; declare their kinds, or",
+        ),
+        (
+            [replace(HELD, reward=f"r{number}") for number in range(5)],
+            '5 checks of 5 rewards held back: 1 error, in 1.0 s; declare their kinds (kind = "format"), or',
+        ),
+    ],
+    ids=["one", "two kinds", "many rewards"],
+)
+def test_verdict_says_what_was_held_back_and_what_runs_it(report, skipped, said):
+    text = check_text(replace(report, skipped=tuple(skipped), seconds=1.0), width=80)
+    assert max(len(line) for line in text.splitlines()) <= 80
+    assert f"fail, with {said} run with --assume-kinds; evidence is weak" in " ".join(text.split())
+    python = check_text(replace(report, skipped=tuple(skipped)).for_python(), width=300)
+    assert "or run with assume_kinds=True" in python.splitlines()[-1]
 
 
 def test_no_line_is_wider_than_asked(report):

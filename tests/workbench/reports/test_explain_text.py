@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from rewards.tracing.explanation import Credit, Line, RewardExplanation
 from workbench.explanation import RowExplanation
-from workbench.reports.explain_text import marked, number, to_text, visible
+from workbench.reports.explain_text import marked, number, paid_for, to_text, visible
 
 
 def row(text: str, *credits: Credit, **more: object) -> RowExplanation:
@@ -65,3 +67,43 @@ def test_the_lines_that_ran_stand_where_the_parts_are_not_known() -> None:
 
 def test_numbers_are_short() -> None:
     assert [number(value) for value in (0.25, 1.0, -0.00012, 2 / 3)] == ["0.25", "1", "-0.0001", "0.6667"]
+
+
+SAID = "<think>one and one make two, as everybody knows</think> <answer>2</answer>"
+TEST = 're.search(r"<answer>.*</answer>", text)'
+
+
+@pytest.mark.parametrize(
+    ("name", "condition", "spans", "shown"),
+    [
+        (TEST, TEST, ((56, 74),), '"<answer>2</answer>"'),
+        (f"{TEST[:20]}…", TEST, ((56, 74),), '"<answer>2</answer>"'),
+        ("found", "found", ((0, 55),), '"<think>one and one make two, as…"'),
+        (
+            "len(text.split()) / 10",
+            None,
+            ((7, 10), (15, 18), (11, 14), (19, 23), (24, 27)),
+            '"one", "and", "make", …',
+        ),
+        ("<answer>", '"<answer>" in text', ((56, 64),), "<answer>"),
+        ("layout", TEST, ((56, 74),), "layout"),
+        ("bonus", None, ((56, 74),), "bonus"),
+        (TEST, TEST, (), TEST),
+    ],
+)
+def test_words_that_matched_stand_where_code_would_be_repeated(
+    name: str, condition: str | None, spans: tuple[tuple[int, int], ...], shown: str
+) -> None:
+    credit = Credit(name, 1.0, 1.0, 4, condition, True, spans)
+    assert paid_for(credit, SAID) == shown
+
+
+def test_code_that_gave_way_to_words_is_told_as_the_reason() -> None:
+    credit = Credit("len(found) / 2", 0.5, None, 4, None, None, ((56, 64),))
+    (line,) = [line for line in to_text(row(SAID, credit)).splitlines() if "+0.5" in line]
+    assert line.split(maxsplit=2)[2].split("  ")[0] == '"<answer>"'
+    assert line.rstrip().endswith("len(found) / 2")
+
+
+def test_a_long_word_is_cut_with_an_ellipsis() -> None:
+    assert paid_for(Credit("a(b)", 1.0, None, 4, None, None, ((0, 60),)), "x" * 60) == f'"{"x" * 39}…"'

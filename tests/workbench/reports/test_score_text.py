@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.workbench.tables import samples, table
 from workbench.distributions import Histogram, distributions
 from workbench.features import features_of
@@ -65,3 +67,33 @@ def test_bars_stand_where_the_values_are() -> None:
     assert histogram(Histogram(0.0, 1.0, (1, 8), (0.0, 1.0))) == "0 ▁          █ 1"
     assert histogram(Histogram(2.0, 2.0, (5,), (2.0,))) == "all 2"
     assert histogram(None) == ""
+
+
+def _shown(values: list[float], lengths: list[int] | None = None, group_size: int = 4) -> str:
+    groups = [str(row // group_size) for row in range(len(values))]
+    texts = ["x" * length for length in lengths or [1] * len(values)]
+    scores = table({"r": values}, groups)
+    return summary(scores, samples(texts, groups), distributions(scores, features_of(texts, groups)))
+
+
+def test_what_counts_as_passed_is_named_with_its_reward() -> None:
+    text = _shown([0.0, 1.0, 0.0, 0.0])
+    assert "r = 1 counts as passed: pass@4 is 0.75 above pass@1" in text
+
+
+def test_nothing_passes_under_a_continuous_reward() -> None:
+    assert "pass@" not in _shown([0.1, 0.2, 0.35, 0.5])
+
+
+def test_means_by_length_are_of_all_rows() -> None:
+    lengths = [(7 * row) % 48 + 10 for row in range(48)]
+    lines = _shown([length / 100 for length in lengths], lengths).splitlines()
+    head = next(line for line in lines if line.startswith("mean by length"))
+    parts = re.findall(r"(\d+)-(\d+) chars \((\d+)\)", head)
+    assert [int(low) for low, *_ in parts[1:]] == [int(high) + 1 for _, high, _ in parts[:-1]]
+    assert (parts[0][0], parts[-1][1], sum(int(rows) for *_, rows in parts)) == ("10", "57", 48)
+    assert len(head) <= 118
+
+
+def test_one_completion_is_counted_as_one() -> None:
+    assert _shown([1.0]).startswith("made by hand  1 completion in 1 group  ")

@@ -106,3 +106,10 @@ def test_chat_in_a_cell_is_chat_whether_json_or_as_pandas_writes_it(write, dump)
 
 def test_tab_separated_files_are_read(write) -> None:
     assert read_samples([write("s.tsv", "prompt\tcompletion", "p\tc")]).completions == ["c"]
+
+
+@pytest.mark.parametrize("source", ["response", "completion"])
+def test_an_empty_completion_is_empty_under_any_name(write, source: str) -> None:
+    path = write("s.csv", f"prompt,{source},answer", "p,,1", "p,c,")
+    samples = read_samples([path], columns={source: "completion"})
+    assert (samples.completions, samples.columns["answer"], samples.skipped) == (["", "c"], ["1", None], [])

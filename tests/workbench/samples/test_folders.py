@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rewards.errors import SamplesError, UsageError
+from rewards.errors import RewardWorkbenchError, SamplesError, UsageError
 from workbench.opening import likely_samples
 from workbench.samples import read_samples
 from workbench.samples.folders import choose_files
@@ -35,6 +35,20 @@ def test_a_column_to_change_that_no_row_has_is_told(folder: Path) -> None:
         UsageError, match="columns foo=prompt: no row has a column 'foo'; the columns are prompt, "
     ):
         read_samples([folder / "rows.jsonl"], columns=mapping, named=mapping)
+
+
+def test_the_columns_told_are_all_that_rows_have(tmp_path: Path) -> None:
+    (tmp_path / "s.jsonl").write_text('{"prompt": "p", "completion": "a", "answer": "4", "label": "right"}\n')
+    for source, target in (("bogus", "prompt"), ("prompt", "foo")):
+        mapping = {source: target}
+        with pytest.raises(RewardWorkbenchError, match=r"the columns are .*completion, answer, label"):
+            read_samples([tmp_path / "s.jsonl"], columns=mapping, named=mapping)
+
+
+def test_rows_without_any_column_are_told(tmp_path: Path) -> None:
+    (tmp_path / "s.jsonl").write_text("{}\n{}\n")
+    with pytest.raises(SamplesError, match=r"no `completion` column: its rows are empty objects, `\{\}`$"):
+        read_samples([tmp_path / "s.jsonl"])
 
 
 def test_only_files_with_rows_are_read_and_the_others_are_named(folder: Path) -> None:

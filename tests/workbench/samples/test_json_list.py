@@ -52,3 +52,17 @@ def test_a_list_under_the_name_jsonl_is_read(write) -> None:
 def test_json_of_something_else_is_told(write) -> None:
     with pytest.raises(SamplesError, match=r"a number \(42\), not a list of objects"):
         read_samples([write("s.json", "42")])
+
+
+def test_a_second_list_behind_the_first_is_read_on(write) -> None:
+    samples = read_samples([write("s.json", [GOOD], [GOOD, GOOD])])
+    assert ([place.line for place in samples.places], samples.skipped) == ([1, 2, 2], [])
+
+
+def test_what_stands_behind_a_list_is_told(write) -> None:
+    path = write("s.json", [GOOD], "", GOOD)
+    samples = read_samples([path])
+    assert len(samples) == 1
+    assert [str(skip) for skip in samples.skipped] == [
+        f"{path}, line 3: what stands behind the list is not read"
+    ]

@@ -183,3 +183,12 @@ def test_half_of_the_rows_is_not_called_most(write) -> None:
     assert samples.skipped[0].why.startswith(
         "the prompt is a chat where half of the rows, and the first, are texts;"
     )
+
+
+def test_an_expected_score_beyond_every_number_makes_it_a_column(write) -> None:
+    path = write("s.jsonl", row(expected={"layout": 10**400}))
+    samples = read_samples([path])
+    assert (samples.expected, samples.columns["expected"]) == ([None], [{"layout": 10**400}])
+    assert samples.notes == [
+        f"{path}, line 1: `expected` is read as an ordinary column, because it does not map reward names to scores"
+    ]

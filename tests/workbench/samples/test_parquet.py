@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -56,3 +58,14 @@ def test_a_file_without_the_columns_offers_the_likely_ones(tmp_path: Path) -> No
     path = parquet(tmp_path / "s.parquet", {"question": ["p"], "generated_text": ["c"]})
     with pytest.raises(SamplesError, match='generated_text = "completion"'):
         read_samples([path])
+
+
+def test_dates_times_and_decimals_are_read_as_json_has_them(tmp_path: Path) -> None:
+    columns = {
+        "prompt": ["p"], "completion": ["c"], "at": [datetime(2024, 1, 2, 3, 4, tzinfo=UTC)],
+        "inside": [{"days": [date(2024, 1, 2)], "nan": float("nan")}], "price": [Decimal("1.50")],
+    }  # fmt: skip
+    samples = read_samples([parquet(tmp_path / "s.parquet", columns)])
+    assert {name: values[0] for name, values in samples.columns.items()} == {
+        "at": "2024-01-02T03:04:00+00:00", "inside": {"days": ["2024-01-02"], "nan": None}, "price": 1.5,
+    }  # fmt: skip

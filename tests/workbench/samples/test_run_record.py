@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from trainer.completions import ScoredBatch, write_batch
+from trainer.rewarding.completions import ScoredBatch, write_batch
 from workbench.samples import read_samples
 
 

@@ -26,8 +26,8 @@ def format_reward(completions, **kwargs):
             score += 0.25
         if text.count("</answer>") == 1 and "<answer>" not in text.split("</answer>")[1]:
             score += 0.25
-        block = BLOCK.search(text)
-        if score == 0.5 and block and NUMBER.fullmatch(block[1].strip()):
+        block = BLOCK.search(text) if score == 0.5 else None  # on one tag of each: on many it is slow
+        if block and NUMBER.fullmatch(block[1].strip()):
             score += 0.25
             if text.strip() == block[0]:
                 score += 0.25
