@@ -19,7 +19,7 @@ from rewards.rewardset import RewardSet
 from rewards.running import Runner
 from rewards.tracing import Explainer
 from rewards.tracing.recorder import recording
-from workbench.explanation import explain_reward
+from workbench.explained_calls import Calls
 from workbench.samples import read_samples
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,12 +36,13 @@ def rows_in_a_worker(target: Path, samples_file: Path, count: int) -> None:
     rows = range(0, len(batch), max(1, len(batch) // count))
     everything = list(range(len(batch)))
     with Runner() as runner, runner.worker(target, batch) as worker:
+        known = Calls(worker)
         for reward in worker.description.rewards:
-            explain_reward(worker, reward, 0, everything)
+            known.explain(reward, 0, everything)
             times = []
             for row in rows:
                 began = time.perf_counter()
-                explain_reward(worker, reward, row, everything)
+                known.explain(reward, row, everything)
                 times.append((time.perf_counter() - began) * 1000)
             times.sort()
             late = times[len(times) * 9 // 10]

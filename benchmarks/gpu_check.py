@@ -132,8 +132,8 @@ def make_project(folder: Path, device: str) -> Path:
     import torch
     from transformers import GenerationConfig, Qwen2Config, Qwen2ForCausalLM
 
-    from trainer import toy
-    from trainer.loading import save_model
+    from trainer.models import toy
+    from trainer.models.loading import save_model
 
     rng = random.Random(0)
     tokenizer = toy.build_tokenizer([toy.dialogue(rng) for _ in range(300)])

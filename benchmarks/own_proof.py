@@ -9,10 +9,9 @@ Twelve small projects on sums (`fixtures/flawed_sets`), each with one realistic 
 2. On the toy model: a strict *oracle* (the right number in tags, nothing around it) is measured on all prompts of the
    data, a fifth of them held out, before and after. Repaired sets have to gain at least 0.9 of what the healthy set
    gains, flawed ones launched unsealed less than half of it.
-3. Before each of ten runs the selection differential of features of the text, of the rewards and of the oracle is
-   computed from completions of the untrained model. It is a forecast of the first order: its sign has to be that of the
-   drift in steps 2 to 6 in at least 0.9 of the clear cases (differential of at least 0.1, drift of more than three
-   standard errors). How far the sign still holds in the last quarter of the run is told beside it.
+3. In ten of the runs the selection differential of features of the text, of the rewards and of the oracle is held
+   against the drift that follows (`benchmarks/foretold.py`): before launch, and in every window of five steps. Where
+   both are clear the signs have to agree in at least 0.9 of the cases.
 """
 
 from __future__ import annotations
@@ -23,12 +22,15 @@ import shutil
 import sys
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+
+from foretold import SAMPLES, WINDOW, Forecast, Judged, follow, judge
+from foretold_report import drift_section
 
 ROOT = Path(__file__).resolve().parent.parent
 SETS = ROOT / "fixtures" / "flawed_sets"
@@ -48,10 +50,6 @@ FOR_DRIFT = (
     "healthy",
 )
 """The runs whose drift is foretold: of the flawed sets that tell completions apart, and the healthy one."""
-CLEAR, ERRORS = 0.1, 3.0
-EARLY = (2, 6)
-"""Steps in which a forecast of the first order can be expected to hold; step 1 is the untrained model."""
-SAMPLES = 8
 STRICT = re.compile(r"\s*<answer>\s*(\d{1,9})\s*</answer>\s*")
 
 
@@ -111,45 +109,17 @@ def oracle(text: str, answer: Any) -> float:
 
 @dataclass(frozen=True)
 class Trained:
-    """A real run: the oracle before and after, how it ended, and the drift of every feature."""
+    """A real run: the oracle before and after, how it ended, and what was foretold of every feature."""
 
     before: float
     after: float
     steps: int
     ended: str
-    drifts: tuple[Drift, ...] = ()
+    forecasts: tuple[Forecast, ...] = ()
 
     @property
     def gain(self) -> float:
         return self.after - self.before
-
-
-@dataclass(frozen=True)
-class Moved:
-    """How far a feature moved, and the standard error of that."""
-
-    drift: float
-    error: float
-
-    @property
-    def clear(self) -> bool:
-        return abs(self.drift) > ERRORS * self.error
-
-
-@dataclass(frozen=True)
-class Drift:
-    """What was foretold of a feature, and what came: in the first steps, and in the last quarter of the run."""
-
-    feature: str
-    foretold: float
-    early: Moved
-    late: Moved
-
-    def is_clear(self, moved: Moved) -> bool:
-        return abs(self.foretold) >= CLEAR and moved.clear
-
-    def agrees(self, moved: Moved) -> bool:
-        return self.foretold * moved.drift > 0
 
 
 def project_copy(source: Path, folder: Path) -> Path:
@@ -165,7 +135,7 @@ def project_copy(source: Path, folder: Path) -> Path:
 def train_and_measure(project: Path, *, steps: int, seed: int, sealed: bool, foretell: bool) -> Trained:
     """Train the toy model on a project and measure the oracle on its held-out prompts."""
     from trainer.job import Request, prepare_job
-    from trainer.rewarding import TooManyFailures
+    from trainer.rewarding.wrapped import TooManyFailures
     from trainer.run import train
 
     request = Request(
@@ -173,7 +143,7 @@ def train_and_measure(project: Path, *, steps: int, seed: int, sealed: bool, for
         model="toy",
         sets=(
             f"max_steps={steps}",
-            f"save_steps={steps}",
+            f"save_steps={WINDOW if foretell else steps}",
             f"seed={seed}",
             "threads=1",
             "samples_every=0",
@@ -184,15 +154,18 @@ def train_and_measure(project: Path, *, steps: int, seed: int, sealed: bool, for
     job = prepare_job(request)
     prompts = [*job.data.train, *job.data.holdout]
     drawn = before_training(prompts, seed)
-    rows = _foretold(job, prompts, drawn) if foretell else {}
     before = _mean_oracle(prompts, drawn)
     try:
         outcome = train(request)
     except TooManyFailures as error:
         return Trained(before, before, 0, f"stopped: {str(error).split(';')[0]}")
     after = _mean_oracle(prompts, answers(outcome.run.adapter, prompts, seed, 2 * SAMPLES))
-    drifts = _drifts(rows, outcome.run, steps) if foretell else ()
-    return Trained(before, after, outcome.step, outcome.status, drifts)
+    forecasts: tuple[Forecast, ...] = ()
+    if foretell:
+        forecasts = follow(
+            job, outcome.run, prompts, drawn, lambda one: answers(one, prompts, seed, SAMPLES), features_of
+        )
+    return Trained(before, after, outcome.step, outcome.status, forecasts)
 
 
 _BEFORE: dict[tuple[int, str], list[list[str]]] = {}
@@ -202,7 +175,7 @@ def before_training(rows: Sequence[Any], seed: int) -> list[list[str]]:
     """Completions of the untrained toy model; made once for runs on the same prompts."""
     key = (seed, str([row["prompt"] for row in rows]))
     if key not in _BEFORE:
-        _BEFORE[key] = answers(None, rows, seed, SAMPLES)
+        _BEFORE[key] = answers(None, rows, seed, 2 * SAMPLES)
     return _BEFORE[key]
 
 
@@ -210,9 +183,9 @@ def answers(adapter: Path | None, rows: Sequence[Any], seed: int, samples: int) 
     """Completions of the toy model, with an adapter where one is given, as training samples them."""
     from trainer.backends.transformers import policy_tokenizer_of
     from trainer.environment import use_threads
-    from trainer.generation import Sampling, complete
-    from trainer.loading import load_model
-    from trainer.models import resolve_model
+    from trainer.models.generation import Sampling, complete
+    from trainer.models.loading import load_model
+    from trainer.models.naming import resolve_model
 
     use_threads(1)
     folder = resolve_model("toy").path
@@ -226,7 +199,7 @@ def answers(adapter: Path | None, rows: Sequence[Any], seed: int, samples: int) 
         model,
         policy_tokenizer_of(folder),
         [row["prompt"] for row in rows],
-        samples=2 * SAMPLES,
+        samples=samples,
         sampling=sampling,
     )
     return [[one.text for one in group] for group in replies]
@@ -237,90 +210,11 @@ def _mean_oracle(rows: Sequence[Any], texts: list[list[str]]) -> float:
     return sum(scores) / len(scores)
 
 
-# ------------------------------------------------------------------------------------- the drift foretold
-
-
 def features_of(text: str, answer: Any) -> dict[str, float]:
     """The features of the workbench's own forecast, and the oracle."""
     from rewards.signal import FEATURES
 
     return {**{name: function(text) for name, function in FEATURES.items()}, "oracle": oracle(text, answer)}
-
-
-def _foretold(
-    job: Any, prompts: Sequence[Any], texts: list[list[str]]
-) -> dict[str, tuple[float, list[float]]]:
-    """For each feature and reward: its selection differential, and its values before training."""
-    import numpy as np
-
-    from rewards.contract import Batch
-    from rewards.running import Crew
-    from rewards.signal import selection_differential
-    from trainer.rewarding import Scoring, bind
-
-    flat = [(number, row, text) for number, row in enumerate(prompts) for text in texts[number]]
-    names = [name for name in prompts[0] if name != "prompt"]
-    values: dict[str, list[float]] = {}
-    advantages: list[float] = []
-    with Crew(job.description.target, job.rewards) as crew:
-        scoring = Scoring(
-            bind(job.description, job.rewards), crew.call_all, group=SAMPLES, record=lambda scored: None
-        )
-        for start in range(0, len(flat), job.sizes.rows):  # a call holds what a call of training holds
-            part = flat[start : start + job.sizes.rows]
-            batch = Batch(
-                prompts=[row["prompt"] for _, row, _ in part],
-                completions=[[{"role": "assistant", "content": text}] for _, _, text in part],
-                completion_ids=[list(text.encode()) for _, _, text in part],
-                columns={name: [row[name] for _, row, _ in part] for name in names},
-                groups=[str(number) for number, _, _ in part],
-            )
-            scored = scoring.score(batch, step=0, split="eval")
-            advantages += scored.advantages.tolist()
-            for column, name in enumerate(scored.names):
-                values.setdefault(f"reward {name}", []).extend(scored.scores[:, column].tolist())
-    for _, row, text in flat:
-        for name, value in features_of(text, row["answer"]).items():
-            values.setdefault(name, []).append(value)
-    groups = [str(number) for number, _, _ in flat]
-    foretold = {name: selection_differential(column, advantages, groups) for name, column in values.items()}
-    return {name: (value, values[name]) for name, value in foretold.items() if not np.isnan(value)}
-
-
-def _drifts(foretold: dict[str, tuple[float, list[float]]], run: Any, steps: int) -> tuple[Drift, ...]:
-    """What became of every feature in the first steps and in the last quarter of the run."""
-    early = _recorded(foretold, run, range(EARLY[0], min(EARLY[1], steps) + 1))
-    late = _recorded(foretold, run, range(steps - steps // 4 + 1, steps + 1))
-    return tuple(
-        Drift(name, value, _moved(before, early[name]), _moved(before, late[name]))
-        for name, (value, before) in foretold.items()
-    )
-
-
-def _recorded(names: Iterable[str], run: Any, steps: range) -> dict[str, list[float]]:
-    """The features and rewards of every completion of these steps."""
-    import pandas as pd
-
-    from rewards.contract import completion_text
-
-    found: dict[str, list[float]] = {}
-    for step in steps:
-        frame = pd.read_parquet(run.completions / f"step_{step:05d}.parquet")
-        for completion, answer in zip(frame["completion"], frame["answer"], strict=True):
-            for name, value in features_of(completion_text([dict(m) for m in completion]), answer).items():
-                found.setdefault(name, []).append(value)
-        for name in names:
-            if name.startswith("reward "):
-                found.setdefault(name, []).extend(frame[name.removeprefix("reward ")].tolist())
-    return found
-
-
-def _moved(before: Sequence[float], after: Sequence[float]) -> Moved:
-    import numpy as np
-
-    old, new = np.array(before), np.array(after)
-    error = float(np.sqrt(np.nanvar(old) / len(old) + np.nanvar(new) / len(new)))
-    return Moved(float(np.nanmean(new) - np.nanmean(old)), error)
 
 
 # ------------------------------------------------------------------------------------- the whole proof
@@ -342,26 +236,29 @@ class Proof:
         return self.runs[name, side].gain / self.healthy.gain
 
     @property
-    def drifts(self) -> list[tuple[str, Drift]]:
+    def forecasts(self) -> list[tuple[str, Forecast]]:
+        """Every forecast with the set it is of."""
         named = [
             (name, self.healthy if name == "healthy" else self.runs[name, "flawed"]) for name in FOR_DRIFT
         ]
-        return [(name, drift) for name, trained in named for drift in trained.drifts]
+        return [(name, one) for name, trained in named for one in trained.forecasts]
+
+    def before_launch(self) -> Judged:
+        """The forecasts from the untrained model, against the first window."""
+        return judge([one for _, one in self.forecasts if one.window == 0])
+
+    def in_the_run(self) -> Judged:
+        """Those from each window's batches, against the following window."""
+        return judge([one for _, one in self.forecasts if one.window > 0])
 
     @property
     def stopped(self) -> int:
         return sum(self.refusals[flaw.name].right(flaw) for flaw in flaws())
 
-    def agreement(self, when: str) -> tuple[int, int]:
-        """Clear features whose direction was foretold, and clear features; `when` is early or late."""
-        pairs = [(drift, getattr(drift, when)) for _, drift in self.drifts]
-        clear = [(drift, moved) for drift, moved in pairs if drift.is_clear(moved)]
-        return sum(drift.agrees(moved) for drift, moved in clear), len(clear)
-
     def failures(self) -> list[str]:
         """What does not hold, a sentence each."""
         found = []
-        if self.stopped < 11:
+        if self.stopped < len(self.refusals):
             found.append(
                 f"only {self.stopped} of {len(self.refusals)} flawed sets are stopped with the right advice"
             )
@@ -372,9 +269,11 @@ class Proof:
                 found.append(f"the repaired set {name} reaches {share:.2f} of the healthy gain")
             if side == "flawed" and share >= TOO_MUCH:
                 found.append(f"the flawed set {name} reaches {share:.2f} of the healthy gain")
-        right, clear = self.agreement("early")
-        if right < AGREEING * clear:
-            found.append(f"the direction of only {right} of {clear} clear features was foretold")
+        for when, judged in (("before launch", self.before_launch()), ("in the run", self.in_the_run())):
+            if len(judged.borne_out) < AGREEING * judged.moved:
+                found.append(
+                    f"{when} the direction of only {len(judged.borne_out)} of {judged.moved} clear drifts was foretold"
+                )
         return found
 
 
@@ -430,8 +329,6 @@ def prove(
 
 def document(proof: Proof) -> str:
     """docs/own-proof.md."""
-    right, clear = proof.agreement("early")
-    kept, moved = proof.agreement("late")
     before, after = proof.healthy.before, proof.healthy.after
     lines = [
         "# The product's own proof\n",
@@ -461,32 +358,12 @@ def document(proof: Proof) -> str:
     lines += [
         f"\n{proof.stopped} of {len(proof.refusals)} flawed sets were stopped with the right repair advised; "
         f"{passed} of {len(proof.repaired)} repaired sets passed.\n",
-        "## The drift foretold\n",
-        "From completions of the untrained model: the selection differential of each feature of the text, each reward "
-        "and the oracle, over ten runs. It is a forecast of the first order, and is held against the drift in steps "
-        f"{EARLY[0]} to {EARLY[1]}. Clear is a differential of at least {CLEAR:g} and a drift of more than {ERRORS:g} "
-        f"standard errors; {len(proof.drifts)} features in all.\n",
-        f"- Steps {EARLY[0]} to {EARLY[1]}: the sign agrees in **{right} of {clear}** clear cases.",
-        f"- Last quarter of the run: in **{kept} of {moved}**. What turns is what rises at first and falls once "
-        "another reward has taken over: a positive differential of correctness promises nothing for the end.\n",
-        "The last quarter was measured first; that the sign has to hold in the first steps was laid down after it had "
-        "turned out not to hold at the end.\n",
-        f"| set | feature | differential | drift, steps {EARLY[0]} to {EARLY[1]} | drift, last quarter |",
-        "|---|---|---|---|---|",
     ]
-    for name, drift in proof.drifts:
-        cells = " | ".join(_cell(drift, one) for one in (drift.early, drift.late))
-        lines.append(f"| `{name}` | {drift.feature} | {drift.foretold:+.2f} | {cells} |")
+    lines += drift_section([*proof.forecasts])
     failures = proof.failures()
     lines.append("\n## Verdict\n")
     lines.append("\n".join(f"- {one}" for one in failures) if failures else "Everything holds.")
     return "\n".join(lines) + "\n"
-
-
-def _cell(drift: Drift, moved: Moved) -> str:
-    """The drift, and in clear cases whether it was foretold."""
-    mark = "" if not drift.is_clear(moved) else ", foretold" if drift.agrees(moved) else ", **not foretold**"
-    return f"{moved.drift:+.3f}{mark}"
 
 
 def main() -> int:
@@ -501,6 +378,7 @@ def main() -> int:
             Path(folder),
             steps=options.steps,
             seed=options.seed,
+            jobs=options.jobs,
             say=lambda text: print(text, file=sys.stderr),
         )
     text = document(proof)

@@ -25,6 +25,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rewards.library import maths_equal
 from workbench.difference import compare
 from workbench.distributions import distributions
 from workbench.features import features_of
@@ -64,9 +65,9 @@ def functions_of(file: Path) -> list[Callable[..., Any]]:
     return [module.correctness_reward, module.format_reward, module.incremental_format_reward]
 
 
-def bare(file: Path, samples: Samples) -> list[Any]:
+def bare(functions: list[Callable[..., Any]], samples: Samples) -> list[Any]:
     keywords = {"prompts": samples.prompts, "completions": samples.completions, **samples.columns}
-    return [function(**keywords) for function in functions_of(file)]
+    return [function(**keywords) for function in functions]
 
 
 def times(samples: Samples, count: int) -> Samples:
@@ -109,7 +110,9 @@ def edit_to_scores(rounds: int) -> None:
     text = (folder / "rewards.py").read_text()
     command = [str(COMMAND), "score", "rewards.py", "--samples", "s.jsonl", "--jobs", "1"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
-    own = statistics.median(timed(lambda: bare(folder / "rewards.py", rows))[0] for _ in range(rounds))
+    own = statistics.median(
+        timed(lambda: bare(functions_of(folder / "rewards.py"), rows))[0] for _ in range(rounds)
+    )
     walls, cpus = [], []
     for number in range(rounds):
         (folder / "rewards.py").write_text(text.replace("score += 0.25", f"score += 0.25 + {number} * 0.0"))
@@ -216,19 +219,32 @@ def other_weights(rounds: int) -> None:
 
 
 def many_rows() -> None:
-    """100,000 rows scored and summarised on one core, beside the bare loop; and the memory of it."""
+    """100,000 rows scored and summarised on one core, beside the bare loop: quick rewards, then a grader with them."""
     samples = times(read_samples([ALL]), 100_000)
-    _, own, _ = timed(lambda: bare(PROJECT / "rewards.py", samples))
+    quick = functions_of(PROJECT / "rewards.py")
+    with tempfile.TemporaryDirectory() as folder:
+        graded = Path(folder) / "graded"
+        shutil.copytree(PROJECT, graded, ignore=shutil.ignore_patterns("*.jsonl", ".workbench"))
+        with (graded / "rewardset.toml").open("a") as manifest:
+            manifest.write('\n[[reward]]\nfunction = "rewards.library:maths_equal"\n')
+        _many("three quick rewards", PROJECT, quick, samples)
+        _many("with maths_equal", graded, [*quick, maths_equal], samples)
+
+
+def _many(name: str, project: Path, functions: list[Callable[..., Any]], samples: Samples) -> None:
+    _, own, _ = timed(lambda: bare(functions, samples))
 
     def whole() -> str:
-        table = score(PROJECT, samples, jobs=1)
+        table = score(project, samples, jobs=1)
         return str(to_text(Scored(table, samples)))
 
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     wall, used, _ = timed(whole)
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-    print(f"100,000 rows scored and summarised: {wall:.1f} s, CPU {used:.2f} s; bare loop CPU {own:.2f} s")
-    print(f"  ratio of CPU {used / own:.2f}; this process grew by {grown:.0f} MiB")
+    print(
+        f"100,000 rows scored and summarised, {name}: {wall:.1f} s, CPU {used:.2f} s; bare loop CPU {own:.2f} s; "
+        f"ratio of CPU {used / own:.2f}; this process grew by {grown:.0f} MiB"
+    )
 
 
 if __name__ == "__main__":

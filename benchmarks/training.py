@@ -26,7 +26,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from step_overhead import TEMPLATE, run_side
+from sides import TEMPLATE, run_side
 
 from trainer.environment import prepare_process, quiet_libraries
 
@@ -109,7 +109,7 @@ def slow_rewards(folder: Path, rounds: int) -> dict[str, Any]:
 
 def start(folder: Path, rounds: int) -> dict[str, Any]:
     """Median seconds from the command to the first logged step, after a round that is not counted."""
-    from trainer.models import resolve_model
+    from trainer.models.naming import resolve_model
 
     project = folder / "project"
     shutil.copytree(TEMPLATE, project)
@@ -226,13 +226,13 @@ class Listening:
 
     def __init__(self, folder: Path, total: int) -> None:
         from rewards.manifest import RewardEntry
-        from trainer.callback import as_callback
-        from trainer.completions import Recorder
-        from trainer.journal import Journal, Progress
-        from trainer.live import LiveMonitor, facts_of
-        from trainer.rewarding import Bound, Scoring
+        from trainer.rewarding.completions import Recorder
+        from trainer.rewarding.wrapped import Bound, Scoring
         from trainer.rundir import RunDir
-        from trainer.samples import Samples
+        from trainer.watching.callback import as_callback
+        from trainer.watching.journal import Journal, Progress
+        from trainer.watching.live import LiveMonitor, facts_of
+        from trainer.watching.samples import Samples
 
         (folder / "completions").mkdir(parents=True)
         run = RunDir(folder)
