@@ -24,7 +24,7 @@ JOBS ?= 2
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 INSTALL := $(PIP) install -qq -c constraints.txt $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
-PYTEST = $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --cov --cov-report=term
+PYTEST = $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
 SETTINGS := pyproject.toml constraints.txt
 
 # Python puts the current folder first on its path, unless told otherwise; a user's rewards.py could lie there.
@@ -44,7 +44,7 @@ test: .venv/.has-test chromium bubblewrap
 	@$(PYTEST) -m "not slow" --durations=15 $(PYTEST_ARGS)
 
 test-all: .venv/.has-test chromium bubblewrap
-	@$(PYTEST) --durations=30 $(PYTEST_ARGS)
+	@$(PYTEST) --cov --cov-report=term --durations=30 $(PYTEST_ARGS)
 
 lint: .venv/.has-dev
 	$(BIN)/ruff check
