@@ -1,6 +1,7 @@
 # make run     the workbench on the example project       make test      all tests but the slow ones
 # make demo    the whole job without a screen             make test-all  all tests
 # make lint    style, types, layers, documents            make docs      write the generated documents
+# make again   the tests that failed last, one at a time  make coverage  make test, and which lines it ran
 # make clean   remove what tools and the demo left (never the example project, which is yours)
 #
 # Everything happens in .venv/, which is made on the first call and kept.
@@ -30,7 +31,7 @@ SETTINGS := pyproject.toml constraints.txt
 # Python puts the current folder first on its path, unless told otherwise; a user's rewards.py could lie there.
 export PYTHONSAFEPATH := 1
 
-.PHONY: run demo test test-all lint docs clean distclean chromium bubblewrap
+.PHONY: run demo test test-all again coverage lint docs clean distclean chromium bubblewrap
 .DEFAULT_GOAL := run
 
 run: .venv/.has-app
@@ -44,7 +45,13 @@ test: .venv/.has-test chromium bubblewrap
 	@$(PYTEST) -m "not slow" --durations=15 $(PYTEST_ARGS)
 
 test-all: .venv/.has-test chromium bubblewrap
-	@$(PYTEST) --cov --cov-report=term --durations=30 $(PYTEST_ARGS)
+	@$(PYTEST) --durations=30 $(PYTEST_ARGS)
+
+again: .venv/.has-test
+	@$(BIN)/python -m pytest -q -x --last-failed --last-failed-no-failures none $(PYTEST_ARGS)
+
+coverage: .venv/.has-test chromium bubblewrap
+	@$(PYTEST) -m "not slow" --cov --cov-report=term $(PYTEST_ARGS)
 
 lint: .venv/.has-dev
 	$(BIN)/ruff check

@@ -3,8 +3,9 @@
     python benchmarks/running.py [--rounds 7]
 
 Edit to scores against a fresh interpreter; a clean batch of 10,000 rows against a bare loop; three rewards of
-100 ms called together against one after another, as TRL calls them; and the longest gap in a 50 Hz heartbeat of
-this process while a reward hangs in a regular expression.
+100 ms called together against one after another, as TRL calls them; the longest gap in a 50 Hz heartbeat of this
+process while a reward hangs in a regular expression; and what a `credit()` costs that nobody records, and a seal to
+verify.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import threading
 import time
+import timeit
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -22,9 +24,11 @@ from typing import Any
 
 from timing import interleaved, ratio, show
 
+from rewards import credit
 from rewards.contract import Batch
 from rewards.rewardset import RewardSet
 from rewards.running import Crew, Runner
+from rewards.seal import SealedSamples, seal_of, verify
 
 REWARD = """
 import re
@@ -156,8 +160,21 @@ def hanging_reward(folder: Path) -> str:
     return f"longest gap of a 50 Hz heartbeat while a reward hangs: {max(gaps) * 1000:.0f} ms (goal 200)\n"
 
 
+def small_costs(folder: Path) -> str:
+    """Microseconds of one `credit()` outside a recorded call, and of one `verify`: the fastest of five rounds."""
+    (folder / "plain.py").write_text(PLAIN)
+    described = RewardSet.load(folder / "plain.py").describe()
+    seal = seal_of(described, SealedSamples("", rows=0, groups=0), created="2026-01-01T00:00:00+00:00")
+    each = {
+        "credit() that nobody records (goal 5)": min(timeit.repeat(lambda: credit("x", 0.5), number=10_000))
+        / 1e4,
+        "verify a seal (goal 5000)": min(timeit.repeat(lambda: verify(seal, described), number=100)) / 100,
+    }
+    return "".join(f"{name}: {seconds * 1e6:.1f} us\n" for name, seconds in each.items())
+
+
 def main() -> None:
-    """Run all four and print them."""
+    """Run all five and print them."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=7)
     rounds = parser.parse_args().rounds
@@ -167,6 +184,7 @@ def main() -> None:
         print(edit_to_scores(folder, rounds))
         print(waiting_rewards(folder, rounds))
         print(hanging_reward(folder))
+        print(small_costs(folder))
 
 
 if __name__ == "__main__":

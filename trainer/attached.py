@@ -214,8 +214,8 @@ class Attached:
         self._recorder, self._writes = Recorder(folder), writes
         return self._recorder
 
-    def facts(self, max_steps: int, length: int | None) -> dict[str, Any]:
-        """What attached.json says; `length` is the longest completion in tokens."""
+    def facts(self, max_steps: int, length: int | None, template: Mapping[str, Any] | None) -> dict[str, Any]:
+        """What attached.json says; `length`: tokens of the longest completion, `template`: `chat_template_kwargs`."""
         description = self._crew.description
         return {
             "target": str(Path(description.target.partition("::")[0]).resolve())
@@ -226,6 +226,7 @@ class Attached:
             "rewards": list(self._crew.names),
             "max_steps": max_steps,
             "max_completion_length": length,
+            "chat_template_kwargs": dict(template or {}),
         }
 
 
@@ -295,7 +296,10 @@ class _Parts:
             run.path.mkdir(parents=True, exist_ok=True)
             run.completions.mkdir(exist_ok=True)
             run.drop_records(done)
-            write_json(run.path / ATTACHED, attached.facts(total, args.max_completion_length))
+            write_json(
+                run.path / ATTACHED,
+                attached.facts(total, args.max_completion_length, args.chat_template_kwargs),
+            )
         self.recorder = attached.record_to(run.completions, writes=ranks.is_main)
         scoring = attached.scoring
         scoring.ranks = ranks

@@ -26,6 +26,15 @@ class Bound(NamedTuple):
         return least if self.most == math.inf else f"{least} and at most {self.most:g}"
 
 
+COMPLETION_TOKENS = 512
+"""The longest completion where the settings name none: the default of TRL's GRPOConfig."""
+
+
+def completion_tokens(trl: Mapping[str, Any]) -> int:
+    """Tokens of the longest completion under TRL's settings."""
+    return int(trl.get("max_completion_length") or COMPLETION_TOKENS)
+
+
 BOUNDS = {
     "learning_rate": Bound(0, above=True),
     "beta": Bound(0),

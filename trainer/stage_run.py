@@ -14,6 +14,7 @@ from rewards.errors import RewardWorkbenchError, ShortfallError, UsageError
 from rewards.running import Crew
 from trainer.assembly import build_trainer, crew_beside, order_seed, scoring_of
 from trainer.backends.transformers import load_policy
+from trainer.bounds import completion_tokens
 from trainer.data.held_out import prompt_key
 from trainer.diagnoses import out_of_memory
 from trainer.environment import counted_threads, use_threads
@@ -249,7 +250,7 @@ class StageRun:
                     self.policy.tokenizer,
                     every=own.held_out_every,
                     last=self.offset + job.plan.max_steps,
-                    length=int(job.settings.trl.get("max_completion_length") or 256),
+                    length=completion_tokens(job.settings.trl),
                     seed=job.settings.seed,
                     stage=self.name,
                 )

@@ -18,6 +18,7 @@ from trainer.comparing.comparison import (
     sentence,
     to_json,
     trained_length,
+    trained_template,
 )
 from trainer.comparing.text import to_text
 from trainer.data.held_out import Prompts
@@ -188,6 +189,14 @@ def test_a_run_that_says_nothing_of_the_length_is_compared_at_trls_default(tiny_
     assert trained_length(run) == 8
     run.manifest_path.write_text(run.manifest_path.read_text().replace("max_completion_length = 8\n", ""))
     assert trained_length(run) is None
+
+
+def test_prompts_are_read_as_the_training_read_them(tiny_run: Path) -> None:
+    run = RunDir.open(tiny_run)
+    assert trained_template(run) == {}
+    path = run.manifest_path
+    path.write_text(path.read_text() + "\n[train.chat_template_kwargs]\nenable_thinking = false\n")
+    assert trained_template(run) == {"enable_thinking": False}
 
 
 def test_a_staged_run_is_compared_at_the_length_of_its_last_stage(tiny_run: Path) -> None:

@@ -31,9 +31,6 @@ def together(prompts, completions, **_):
 def undeclared(completions, **_):
     return [work(text) for text in completions]
 
-def quick(completions, **_):
-    return [1.0 for _ in completions]
-
 def work(text):
     return sum(number % 7 for number in range(6000)) * 0.0 + len(text)
 """
@@ -55,17 +52,24 @@ def scored(project: Path, rows: Samples = ROWS, *only: str, name: str = "rewards
 
 def test_a_second_scoring_knows_what_was_slow(project: Path) -> None:
     first, second = scored(project), scored(project)
-    assert first.reused == {"slow": 0, "together": 0, "undeclared": 0, "quick": 0}
-    assert second.reused == {"slow": 4, "together": 4, "undeclared": 4, "quick": 0}
+    assert first.reused == {"slow": 0, "together": 0, "undeclared": 0}
+    assert second.reused == {"slow": 4, "together": 4, "undeclared": 4}
     assert np.array_equal(first.scores, second.scores)
     assert second.seconds["slow"] == 0.0
+
+
+def test_what_is_quicker_than_a_look_up_is_not_kept(project: Path) -> None:
+    (project / "rewards.py").write_text("def quick(completions, **_):\n    return [1.0] * len(completions)\n")
+    many = samples([str(n) for n in range(20_000)], ["g"] * 20_000)
+    scored(project, many)
+    assert scored(project, many).reused == {"quick": 0}
 
 
 def test_only_new_rows_are_called_where_rows_stand_alone(project: Path) -> None:
     scored(project)
     more = samples(["a", "bb", "ccc", "dddd"], ["x", "x", "y", "y"], answer=["1", "1", "22", "22"])
     again = scored(project, more)
-    assert again.reused == {"slow": 3, "together": 2, "undeclared": 0, "quick": 0}
+    assert again.reused == {"slow": 3, "together": 2, "undeclared": 0}
     assert again.scores[:, 0].tolist() == [1.0, 2.0, 6.0, 8.0]
     assert again.scores[:, 1].tolist() == [3.0, 4.0, 5.0, 6.0]
 
@@ -142,7 +146,7 @@ def test_an_edit_scores_again_what_it_touches(project: Path) -> None:
     scored(project)
     (project / "rewards.py").write_text(FILE.replace("* len(gold)", "* len(gold) * 2"))
     again = scored(project)
-    assert again.reused == {"slow": 0, "together": 4, "undeclared": 4, "quick": 0}
+    assert again.reused == {"slow": 0, "together": 4, "undeclared": 4}
     assert again.scores[:, 0].tolist() == [2.0, 4.0, 12.0, 8.0]
 
 

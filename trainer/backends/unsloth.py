@@ -13,6 +13,7 @@ from typing import Any
 from rewards.errors import UsageError
 from trainer.backends.choice import PROJECTIONS, in_four_bits, prepare
 from trainer.backends.transformers import Policy, policy_tokenizer_of
+from trainer.bounds import completion_tokens
 from trainer.models.loading import first_line
 from trainer.preflight.memory import read_model_facts
 from trainer.presets import ALL_LINEAR
@@ -90,7 +91,7 @@ def longest(folder: Path, settings: Settings) -> int:
     prompt = settings.own.max_prompt_length
     if prompt is None:
         return context
-    return min(context, prompt + int(settings.trl.get("max_completion_length") or 256))
+    return min(context, prompt + completion_tokens(settings.trl))
 
 
 def _torch_dtype(name: str) -> Any:

@@ -9,7 +9,7 @@ compared.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from rewards.manifest import DataSettings, read_manifest
 from rewards.running import Crew
 from rewards.targets import parse_target
 from trainer.bare import attached_facts, is_bare
+from trainer.bounds import COMPLETION_TOKENS, completion_tokens
 from trainer.comparing.statistics import Z_ALPHA, Z_POWER, Paired, paired, prompts_needed
 from trainer.data.held_out import Prompts, Row, prompts_for
 from trainer.environment import find_device
@@ -241,6 +242,7 @@ class _Side:
     names: tuple[str, ...]
     fingerprint: str | None
     length: int
+    template: Mapping[str, Any]
     data: DataSettings
 
 
@@ -275,7 +277,7 @@ def compare_run(
     samples = max(1, min(MOST_SAMPLES, MOST_COMPLETIONS // len(chosen.rows)))
     sampling = Sampling(max_new_tokens=side.length, seed=seed)
     answers = tuple(
-        answer(folder, trained, chosen, samples, sampling, _told(progress, label))
+        answer(folder, trained, chosen, samples, sampling, _told(progress, label), template=side.template)
         for folder, label in zip((side.base, trained), ("base", "trained"), strict=True)
     )
     changed = side.fingerprint is not None and description.fingerprint != side.fingerprint
@@ -308,7 +310,8 @@ def _of_run(run: RunDir, target: str | None) -> _Side:
         if target
         else tuple(sorted(used, key=lambda name: order.index(name) if name in order else 0)),
         fingerprint=None if target else facts.fingerprint,
-        length=trained_length(run) or 256,
+        length=trained_length(run) or COMPLETION_TOKENS,
+        template=trained_template(run),
         data=manifest.data,
     )
 
@@ -349,7 +352,8 @@ def _of_output(path: Path, target: str | None) -> _Side:
         target=chosen,
         names=() if target else tuple(facts.get("rewards") or ()),
         fingerprint=None if target else facts.get("fingerprint"),
-        length=int(facts.get("max_completion_length") or 256),
+        length=completion_tokens(facts),
+        template=facts.get("chat_template_kwargs") or {},
         data=read_manifest(manifest_path).data if known else DataSettings(),
     )
 
@@ -383,13 +387,15 @@ def answer(
     samples: int,
     sampling: Sampling,
     progress: Callable[[int, int], None] | None,
+    *,
+    template: Mapping[str, Any] | None = None,
 ) -> Answers:
     """What the model in `folder` answers to every prompt.
 
-    Both models read prompts through the trained one's tokenizer.
+    Both models read prompts through the trained one's tokenizer, with the `chat_template_kwargs` of the training.
     """
     model = load_model(folder, dtype="auto").to(find_device())
-    tokenizer = load_tokenizer(tokenizer_folder)
+    tokenizer = load_tokenizer(tokenizer_folder, template=template)
     questions = [row["prompt"] for row in prompts.rows]
     return complete(model, tokenizer, questions, samples=samples, sampling=sampling, progress=progress)
 
@@ -403,11 +409,21 @@ def trained_length(run: RunDir) -> int | None:
 
     Where stages differ it is that of the last one with steps: the model as it is now came from there.
     """
+    length = _trained_with(run).get("max_completion_length")
+    return int(length) if length else None
+
+
+def trained_template(run: RunDir) -> dict[str, Any]:
+    """The `chat_template_kwargs` of the training, {} where it had none: prompts read as then, e.g. without thinking."""
+    return dict(_trained_with(run).get("chat_template_kwargs") or {})
+
+
+def _trained_with(run: RunDir) -> dict[str, Any]:
+    """The settings that shaped the model as it is now: those of the last stage with steps over the set's."""
     train = run.manifest().get("train", {})
     made = [stage.step > 0 for stage in run.stages()]
     stages = [table for table, any_steps in zip(train.get("stage", []), made, strict=False) if any_steps]
-    length = {**train, **(stages[-1] if stages else {})}.get("max_completion_length")
-    return int(length) if length else None
+    return {**train, **(stages[-1] if stages else {})}
 
 
 def _notes(changed: bool, prompts: Prompts) -> list[str]:

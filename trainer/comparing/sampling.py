@@ -11,7 +11,7 @@ from typing import Any
 from rewards.errors import MissingColumnError, RewardWorkbenchError, UsageError
 from rewards.rewardset import SetDescription
 from rewards.running import Crew
-from trainer.comparing.comparison import rewards_of, score, trained_folder, trained_length
+from trainer.comparing.comparison import rewards_of, score, trained_folder, trained_length, trained_template
 from trainer.data.held_out import last_words
 from trainer.data.prompts import as_chat
 from trainer.environment import find_device
@@ -121,7 +121,10 @@ def converse(
         folders = {"base": resolve_model(base_of(run), say=say).path, "trained": trained}
         asked = _prompts(run, prompt, held_out, trained)
         sampling = _as_trained(run, sampling)
-    said = side_by_side(folders, [one.prompt for one in asked], sampling, answers=answers, say=say)
+    template = trained_template(run) if run is not None else {}
+    said = side_by_side(
+        folders, [one.prompt for one in asked], sampling, answers=answers, template=template, say=say
+    )
     answered = _answered(asked, said, answers)
     unscored: dict[str, str] = {}
     if scored and run is not None:
@@ -136,11 +139,12 @@ def side_by_side(
     sampling: Sampling,
     *,
     answers: int = 1,
+    template: Mapping[str, Any] | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> dict[str, list[list[Completion]]]:
     """What the models in `folders` (label -> folder) say to each prompt, `answers` times.
 
-    The models are loaded one after the other.
+    The models are loaded one after the other; `template` holds `chat_template_kwargs`.
     """
     said = {}
     for label, folder in folders.items():
@@ -148,7 +152,7 @@ def side_by_side(
         loaded = load_model(folder, dtype="auto").to(find_device())
         said[label] = complete(
             loaded,
-            load_tokenizer(folder),
+            load_tokenizer(folder, template=template),
             prompts,
             samples=answers,
             sampling=sampling,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rewards.errors import UsageError
-from trainer.bounds import check_bounds
+from trainer.bounds import check_bounds, completion_tokens
 from trainer.diagnoses.diagnosis import Diagnosis
 from trainer.plan import batching, check_evaluation
 
@@ -49,7 +49,7 @@ def smaller(settings: Mapping[str, Any], part: str | None = None, *, processes: 
     Only those that a run with so many processes takes: what is generated has to be whole groups.
     """
     changes = list(_generating_less(settings) if part == "generation" else _learning_less(settings))
-    length = int(settings.get("max_completion_length") or 512)
+    length = completion_tokens(settings)
     if length > 1:
         changes.append({"max_completion_length": length // 2})
     legal = [change for change in changes if _is_legal({**settings, **change}, processes)]

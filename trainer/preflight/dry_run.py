@@ -20,6 +20,7 @@ from rewards.errors import UsageError
 from rewards.groups import group_statistics
 from rewards.running import Crew
 from trainer.backends.transformers import load_policy, policy_tokenizer_of
+from trainer.bounds import completion_tokens
 from trainer.data.prompts import Row, fit_to_model, iter_prompts
 from trainer.environment import choose_threads, quiet_libraries, use_threads
 from trainer.job import Job, Request, prepare_jobs
@@ -167,7 +168,7 @@ def sampling_of(job: Job) -> Sampling:
         top_k=int(trl.get("top_k") or 0),
         min_p=None if trl.get("min_p") is None else float(trl["min_p"]),
         repetition_penalty=float(trl.get("repetition_penalty", 1.0)),
-        max_new_tokens=int(trl.get("max_completion_length") or 256),
+        max_new_tokens=completion_tokens(trl),
         seed=job.settings.seed,
     )
 

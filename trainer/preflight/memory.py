@@ -16,6 +16,7 @@ from typing import Any
 
 from rewards.errors import UsageError
 from trainer.backends.choice import in_four_bits
+from trainer.bounds import completion_tokens
 from trainer.plan import Batching, batching
 from trainer.presets import ALL_LINEAR
 from trainer.ranks import launched_here
@@ -155,7 +156,7 @@ def estimate_memory(
     trl = settings.trl
     width = BYTES.get(dtype, 4)
     trained = lora_parameters(facts, settings) or facts.parameters
-    answer = int(trl.get("max_completion_length") or 256)
+    answer = completion_tokens(trl)
     length = prompt_tokens + answer
     rows = int(trl.get("per_device_train_batch_size") or 8)
     kept = (
@@ -218,7 +219,7 @@ def remedies(
     trl = settings.trl
     rows, answer = (
         int(trl.get("per_device_train_batch_size") or 8),
-        int(trl.get("max_completion_length") or 256),
+        completion_tokens(trl),
     )
     tried: list[tuple[str, Settings]] = []
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from rewards.errors import UsageError
 from trainer.backends.transformers import attention_implementation, policy_tokenizer_of, weights_dtype
+from trainer.bounds import completion_tokens
 from trainer.data.faults import cut_completions, data_faults, template_faults
 from trainer.data.prompts import TrainingData, load_data, prompt_lengths
 from trainer.environment import quiet_libraries
@@ -178,7 +179,7 @@ def check_lengths(
     """
     limit, answer = (
         job.settings.own.max_prompt_length,
-        int(job.settings.trl.get("max_completion_length") or 256),
+        completion_tokens(job.settings.trl),
     )
     points = np.percentile(lengths, [50, 90, 99, 100]).astype(int).tolist()
     lines = [

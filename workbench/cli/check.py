@@ -117,6 +117,7 @@ def check(
         _write(report, format, out, durations)
         if seal:
             _seal(report, read)
+            _tell_form(target, read_as)
         if report.verdict == "fail":
             raise typer.Exit(1)
 
@@ -236,6 +237,21 @@ def _seal(report: Report, samples: Samples | None) -> None:
     held, remedy = report.held_short
     without = f"; it covers nothing of {held}: {remedy}" if held else ""
     typer.echo(f"sealed: {path}{weak}{without}", err=True)
+
+
+def _tell_form(target: str, form: str) -> None:
+    """Say where samples were read in a form in which training will not read them."""
+    from workbench.cli.printing import notes_to_stderr
+    from workbench.opening import manifest_of
+
+    manifest = manifest_of(target)
+    if form and form != (manifest.set.read_as if manifest else ""):
+        where = (
+            f'read_as = "{form}" under [set]'
+            if manifest
+            else f'a manifest with read_as = "{form}" under [set]'
+        )
+        notes_to_stderr([f"the seal stands for samples read as {form}; training reads so with {where}"])
 
 
 def check_and_seal(target: str, paths: list[Path], *, quick: bool = True) -> bool:

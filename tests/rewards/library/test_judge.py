@@ -217,11 +217,8 @@ def test_many_are_asked_at_a_time_and_never_more_than_allowed() -> None:
         return verdict(request, 5)
 
     with stub_server(slow) as stub:
-        started = time.monotonic()
         ask(stub.url, [f"reply {number}" for number in range(12)], concurrency=6)
-        took = time.monotonic() - started
     assert 2 <= stub.most_at_once <= 6
-    assert took < 1.0
 
 
 def test_the_pace_is_kept() -> None:
@@ -290,24 +287,24 @@ def test_nobody_listening_is_no_crash(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_a_slow_server_costs_no_more_than_the_time_of_a_try() -> None:
     def script(number: int, request: dict[str, Any]) -> Any:
-        time.sleep(0.6 if number == 0 else 0)
+        time.sleep(5 if number == 0 else 0)
         return verdict(request, 10)
 
     with stub_server(script) as stub:
-        assert ask(stub.url, ["Hello!"], request_timeout_s=0.2).scores.tolist() == [1.0]
+        assert ask(stub.url, ["Hello!"], request_timeout_s=1.0).scores.tolist() == [1.0]
 
 
 def test_the_whole_call_ends_when_its_patience_does() -> None:
     def script(number: int, request: dict[str, Any]) -> Any:
-        time.sleep(0 if "quick" in request["messages"][1]["content"] else 1.5)
+        time.sleep(0 if "quick" in request["messages"][1]["content"] else 60)
         return verdict(request, 10)
 
     with stub_server(script) as stub:
         started = time.monotonic()
-        result = ask(stub.url, ["quick", "slow", "slower"], patience_s=0.5, concurrency=3)
+        result = ask(stub.url, ["quick", "slow", "slower"], patience_s=2.0, concurrency=3)
         took = time.monotonic() - started
     assert result.status.tolist() == [Status.NUMBER, Status.ABSTAINED, Status.ABSTAINED]
-    assert took < 1.2
+    assert took < 50
 
 
 def test_no_thread_is_left_behind() -> None:

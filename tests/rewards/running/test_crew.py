@@ -17,8 +17,10 @@ from rewards.running.crew import QUICK_CALLS
 
 FILE = """
 import time
+from pathlib import Path
 from rewards import credit
 
+HERE = Path(__file__).parent
 seen = []
 
 def says(completions, log_extra, log_metric, **_):
@@ -42,12 +44,19 @@ def hangs(completions, trainer_state, **_):
 def picky(completions, **_):
     return [float(text == "maths") for text in completions]
 
-def waits(completions, **_):
-    started = time.time()
-    time.sleep(0.3)
-    return [started] * len(completions)
+def met(own, other):
+    (HERE / own).touch()
+    for _ in range(3000):
+        if (HERE / other).exists():
+            return 1.0
+        time.sleep(0.01)
+    return 0.0
 
-also_waits = waits
+def waits(completions, **_):
+    return [met("first", "second") if text == "meet" else time.sleep(0.3) for text in completions]
+
+def also_waits(completions, **_):
+    return [met("second", "first") if text == "meet" else time.sleep(0.3) for text in completions]
 """
 
 
@@ -117,8 +126,8 @@ def test_a_reward_that_does_not_apply_abstains(crew: Crew) -> None:
 
 
 def test_rewards_run_at_the_same_time(crew: Crew) -> None:
-    results = by_name(crew, rows("a"))
-    assert abs(results["waits"].scores[0] - results["also_waits"].scores[0]) < 0.25
+    results = by_name(crew, rows("meet"))
+    assert [results[name].scores[0] for name in ("waits", "also_waits")] == [1.0, 1.0]
 
 
 QUICK = """

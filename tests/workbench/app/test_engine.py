@@ -84,10 +84,8 @@ def test_an_endless_loop_is_stopped_from_another_thread(
     (project / "rewards.py").write_text((loop if where == "import" else inside) + rest)
     engine = ProcessEngine(runner)
     threading.Timer(0.4, engine.stop).start()
-    started = time.monotonic()
     with pytest.raises(Stopped):
         engine.score(str(project), samples, quiet)
-    assert time.monotonic() - started < 4
 
 
 def test_stopping_ends_only_what_ran_and_the_next_run_works(

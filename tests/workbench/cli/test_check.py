@@ -94,6 +94,19 @@ def short(completions, **kwargs):
 """
 
 
+def test_a_seal_of_samples_read_in_another_form_says_that_training_reads_them_as_they_are(folder):
+    (folder / "chat.py").write_text(SOUND.replace("c.strip(", "c[0]['content'].strip("))
+    (folder / "rewardset.toml").write_text('[[reward]]\nfunction = "chat.py::reward"\n')
+    options = ["--samples", "s.jsonl", "--quick", "--seal", "--read-as", "chat"]
+    done = run("check", "rewardset.toml", *options, cwd=folder)
+    assert done.code == 0
+    assert 'training reads so with read_as = "chat" under [set]' in done.err
+    (folder / "rewardset.toml").write_text(
+        '[set]\nread_as = "chat"\n[[reward]]\nfunction = "chat.py::reward"\n'
+    )
+    assert "training reads so" not in run("check", "rewardset.toml", *options, cwd=folder).err
+
+
 def test_checks_held_back_are_told_with_verdict_and_seal(folder):
     (folder / "two.py").write_text(SOUND.replace("def reward", "def correct") + SHORT)
     done = run("check", "two.py", "--samples", "s.jsonl", "--quick", "--seal", cwd=folder)
