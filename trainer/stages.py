@@ -34,6 +34,8 @@ class Ending(Listener):
         say: tells of a metric that no line has.
     """
 
+    completes = True
+
     def __init__(
         self,
         until: Until | None,

@@ -203,3 +203,10 @@ def test_a_staged_run_is_compared_at_the_length_of_its_last_stage(tiny_run: Path
     write_merged(find_trained(tiny_run), tiny_run / "merged", "float32")
     staged(tiny_run, 4, 12)
     assert compare_run(tiny_run).sampling.max_new_tokens == 12
+
+
+def test_a_comparison_says_that_stages_weighed_the_rewards_otherwise(tiny_run: Path) -> None:
+    write_merged(find_trained(tiny_run), tiny_run / "merged", "float32")
+    path = staged(tiny_run, 4, 12).manifest_path
+    path.write_text(path.read_text() + "weights = { tagged = 0.25 }\n")
+    assert any("the total here is by the set's weights" in note for note in compare_run(tiny_run).notes)

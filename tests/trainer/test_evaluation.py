@@ -122,3 +122,22 @@ def test_every_step_is_one_to_evaluate_after_where_completions_serve_two(project
     run = train(Request(str(project), sets=sets, allow_unsealed=True)).run
     lines = [json.loads(line) for line in run.evaluations_path.read_text().splitlines()]
     assert [line["step"] for line in lines] == [2, 4]
+
+
+def test_a_stage_that_until_ends_is_evaluated_at_its_end(tiny_model: Path, tmp_path: Path) -> None:
+    stage = """
+[[train.stage]]
+name = "only"
+rewards = ["shortness"]
+weights = { shortness = 1.0 }
+max_steps = 8
+held_out_every = 4
+held_out_prompts = 2
+until = { metric = "rewards/shortness/mean", above = -1e9, window = 2 }
+"""
+    project = make_project(tmp_path / "project", tiny_model)
+    (project / "rewardset.toml").write_text((project / "rewardset.toml").read_text() + stage)
+    run = train(Request(str(project), run=tmp_path / "run", allow_unsealed=True)).run
+    [line] = [json.loads(line) for line in run.evaluations_path.read_text().splitlines()]
+    assert (line["step"], run.stages()[0].step) == (2, 2)
+    assert "held_out/shortness" not in run.metrics()[-1]

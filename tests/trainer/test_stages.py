@@ -125,7 +125,8 @@ def test_samples_and_evaluations_stand_in_the_run_folder(reference: RunDir) -> N
     rows = [json.loads(line) for line in (reference.samples / "step_00005.jsonl").read_text().splitlines()]
     assert {"prompt", "completion", "scores", "total", "advantage", "credits", "group"} <= set(rows[0])
     evaluations = [json.loads(line) for line in reference.evaluations_path.read_text().splitlines()]
-    assert [(one["step"], one["stage"]) for one in evaluations] == [(4, "format"), (8, "answers")]
+    where = [(one["step"], one["stage"]) for one in evaluations]
+    assert where == [(4, "format"), (8, "answers"), (10, "brief")]  # `until` ended the last one
     assert set(evaluations[0]["rewards"]) == {"total", "tagged", "shortness"}
     assert "held_out/total" in reference.metrics()[3]
 

@@ -288,7 +288,7 @@ def compare_run(
             crew,
             sampling=sampling,
             labels=(side.label, str(trained)),
-            notes=_notes(changed, chosen),
+            notes=_notes(changed, chosen, side.run),
         )
     write_comparison(side.run, comparison)
     if (side.run.path / FACTS).is_file():
@@ -420,14 +420,23 @@ def trained_template(run: RunDir) -> dict[str, Any]:
 
 def _trained_with(run: RunDir) -> dict[str, Any]:
     """The settings that shaped the model as it is now: those of the last stage with steps over the set's."""
-    train = run.manifest().get("train", {})
+    train = _train_table(run)
     made = [stage.step > 0 for stage in run.stages()]
     stages = [table for table, any_steps in zip(train.get("stage", []), made, strict=False) if any_steps]
     return {**train, **(stages[-1] if stages else {})}
 
 
-def _notes(changed: bool, prompts: Prompts) -> list[str]:
+def _train_table(run: RunDir) -> Mapping[str, Any]:
+    return run.manifest().get("train", {}) if run.manifest_path.is_file() else {}
+
+
+def _notes(changed: bool, prompts: Prompts, run: RunDir) -> list[str]:
     notes = []
+    stages = _train_table(run).get("stage", [])
+    if any("weights" in stage for stage in stages):
+        notes.append(
+            "stages of the run weighed the rewards otherwise; the total here is by the set's weights"
+        )
     if changed:
         notes.append("the reward set has changed since the run; it is scored by the set as it is now")
     if prompts.spared:

@@ -96,9 +96,13 @@ def as_callback(
 
         def _stop_if_asked(self, reason: str | None, state: Any, control: Any) -> None:
             if reason and journal.may_save(state.global_step):
+                stopping = [one for one in listeners if self.reason is None and one.reason_to_stop()]
                 self.reason = reason
                 control.should_save = control.should_training_stop = True
                 journal.flush()
+                if stopping and all(one.completes for one in stopping):
+                    for listener in listeners:
+                        listener.completed(journal.offset + state.global_step)
 
         def on_save(self, args: Any, state: Any, control: Any, model: Any = None, **kwargs: Any) -> None:
             checkpoint = Path(args.output_dir) / f"checkpoint-{state.global_step}"

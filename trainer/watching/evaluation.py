@@ -102,8 +102,16 @@ class HeldOut(Listener):
 
     def step_ended(self, step: int) -> None:
         """Evaluate where it is time."""
+        if step % self._every == 0 or step == self._last:
+            self._evaluate(step)
+
+    def completed(self, step: int) -> None:
+        """Evaluate what the stage came to."""
         if step % self._every and step != self._last:
-            return
+            self._evaluate(step)
+            self._told = {}  # the step's line is written
+
+    def _evaluate(self, step: int) -> None:
         now = self._score(self._answer())
         assert self._base is not None
         lines = compare(self._base, now, self._weights)

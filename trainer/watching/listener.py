@@ -26,6 +26,8 @@ class Listener:
     """Under which its state is kept; "" where it has none."""
     by_line = False
     """Whether its metrics belong to a whole line, so that a line that a stop cuts short is to leave them alone."""
+    completes = False
+    """Whether its reason to stop is that the stage has done its work."""
 
     def begin(self, trainer: Any) -> None:
         """The trainer is built and about to train."""
@@ -55,6 +57,9 @@ class Listener:
     def reason_to_stop(self) -> str | None:
         """Why the run should stop here, None to go on."""
         return None
+
+    def completed(self, step: int) -> None:
+        """The stage has done its work before its last step; `step` was the last."""
 
     def end(self) -> None:
         """The trainer has stopped, whatever the reason."""

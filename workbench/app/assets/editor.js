@@ -4,7 +4,8 @@
 
 (() => {
   const { el, $, keep } = RW;
-  const PAUSE = 220;
+  const PAUSE = 220; // after a key that others will follow
+  const SOON = 100; // after what is whole as it is
   const AGAIN = 2000; // after which what did not arrive is sent once more
   let timer = null;
   let sending = null; // the request under way
@@ -30,14 +31,26 @@
   const view = () => document.querySelector('#rw-editor .cm-content')?.cmTile?.view ?? null;
   RW.live = keep(localStorage, 'rw-live') !== 'off';
 
+  // How long more is waited for: a digit, a closing bracket, a new line and what comes in one piece (pasted, replaced,
+  // deleted, undone) may well be all; a letter begins or goes on with a word, and half a word is an error to show.
+  RW.pauseAfter = (was, text) => {
+    const least = Math.min(was.length, text.length);
+    let [start, end] = [0, 0];
+    while (start < least && was[start] === text[start]) start += 1;
+    while (end < least - start && was[was.length - 1 - end] === text[text.length - 1 - end]) end += 1;
+    const fresh = text.slice(start, text.length - end);
+    return fresh.length === 1 && !/[\d)\]}\n]/.test(fresh) ? PAUSE : SOON;
+  };
+
   RW.edited = (text) => {
     if (RW.file === null || placing || text === null || text === undefined) return;
+    const pause = RW.pauseAfter(RW.text ?? '', text);
     RW.text = text;
     if (text === RW.sent) return;
     keep(localStorage, unsentKey(RW.file), JSON.stringify({ text, base: RW.state.file.disk }));
     showDirty(true);
     clearTimeout(timer);
-    timer = setTimeout(() => RW.submit({ run: RW.live }), RW.live ? PAUSE : 3 * PAUSE);
+    timer = setTimeout(() => RW.submit({ run: RW.live }), RW.live ? pause : 3 * PAUSE);
   };
 
   // Sends the newest text; while a request is under way the next one waits, and only the last is sent.

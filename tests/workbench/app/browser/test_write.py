@@ -457,3 +457,20 @@ def test_a_file_without_samples_opens_and_says_what_is_missing(
     page.click("#rw-use")
     page.wait_for_selector("#rw-results-in[data-status=scored]")
     page.wait_for_selector(".rw-fill .rw-row[data-row='5']")
+
+
+def test_what_is_whole_is_scored_sooner_than_half_a_word(bench_page: Any) -> None:
+    def pause(was: str, text: str) -> int:
+        return int(bench_page.page.evaluate("([was, text]) => RW.pauseAfter(was, text)", [was, text]))
+
+    half = [("x = le", "x = len"), ("x", "x."), ("x = a", "x = a+"), ("aa", "aaa")]
+    whole = [
+        ("x = 1", "x = 12"),
+        ("f(x", "f(x)"),
+        ("a", "a\n"),
+        ("", "pasted"),
+        ("x = 0.25", "x = 0.5"),
+        ("xyz", "xy"),
+    ]
+    assert len({pause(*change) for change in half}) == len({pause(*change) for change in whole}) == 1
+    assert pause(*half[0]) > pause(*whole[0])
