@@ -29,8 +29,8 @@ class RowExplanation:
     """One row: the text that was scored, and what every reward made of it.
 
     `weights` are those of the set, in the order of `rewards`; `total` is TRL's weighted sum over the rewards
-    that gave a number, None where none did. `ceilings` has the most each reward can give, None where nobody knows;
-    `standing` is the row's place in its group, None where it has no total.
+    that gave a number, None where none did. `ceilings` has the most each reward can give any row, None where nobody
+    knows; `standing` is the row's place in its group, None where it has no total.
     """
 
     row: int

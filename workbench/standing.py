@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rewards.groups import advantages, totals
+from rewards.groups import advantages, ranked_by, totals
 from rewards.rewardset import SetDescription
 from rewards.tracing.explanation import RewardExplanation
 
@@ -80,6 +80,8 @@ class Field:
         self.numbers = list(numbers)
         self.groups = list(groups)
         self.totals = totals(scores, weights)
+        self.by_total = description.aggregation == "sum_then_normalize"
+        self.ranked = ranked_by(scores, weights, groups, aggregation=description.aggregation)
         self.advantages = advantages(
             scores,
             weights,
@@ -91,7 +93,11 @@ class Field:
     def place(
         self, row: int, rewards: Sequence[RewardExplanation], weights: Sequence[float]
     ) -> Standing | None:
-        """Where a row stands; None where it has no finite total."""
+        """Where a row stands; None where it has no finite total.
+
+        Under "normalize_then_sum" ranks and the gap are those of the sum of the normalised rewards, of which missed
+        points say nothing.
+        """
         at = self.numbers.index(row)
         own = float(self.totals[at])
         if not math.isfinite(own):
@@ -101,9 +107,10 @@ class Field:
             for other, group in enumerate(self.groups)
             if group == self.groups[at] and math.isfinite(self.totals[other])
         ]
-        better = [other for other in members if self.totals[other] > own + 1e-9]
-        nearest = min(better, key=lambda other: (self.totals[other], other), default=None)
-        gap = float(self.totals[nearest]) - own if nearest is not None else 0.0
+        better = [other for other in members if self.ranked[other] > self.ranked[at]]
+        nearest = min(better, key=lambda other: (self.ranked[other], other), default=None)
+        standing = self.totals if self.by_total else self.ranked
+        gap = float(standing[nearest] - standing[at]) if nearest is not None else 0.0
         return Standing(
             rows=len(members),
             rank=len(better) + 1,
@@ -112,16 +119,16 @@ class Field:
             advantage=float(self.advantages[at]),
             next_row=self.numbers[nearest] if nearest is not None else None,
             gap=round(gap, 12),
-            gains=_gains(rewards, weights, gap) if nearest is not None else (),
+            gains=_gains(rewards, weights, gap) if nearest is not None and self.by_total else (),
         )
 
 
 def _gains(rewards: Sequence[RewardExplanation], weights: Sequence[float], gap: float) -> tuple[Gain, ...]:
     missed = [
-        Gain(reward.name, credit.name, round(weight * (credit.of - credit.points), 12))
+        Gain(reward.name, name, round(weight * points, 12))
         for reward, weight in zip(rewards, weights, strict=True)
-        for credit in (*reward.credits, *reward.missed)
-        if credit.of is not None and weight * (credit.of - credit.points) > 0
+        for name, points in _lacking(reward)
+        if weight * points > 0
     ]
     alone = [gain for gain in missed if gain.points > gap + 1e-9]
     if alone:
@@ -129,21 +136,38 @@ def _gains(rewards: Sequence[RewardExplanation], weights: Sequence[float], gap: 
     return tuple(missed) if sum(gain.points for gain in missed) > gap + 1e-9 else ()
 
 
+def _lacking(reward: RewardExplanation) -> list[tuple[str, float]]:
+    """What a reward might have given more, by name.
+
+    Where another branch than the one that ran would have paid more, this stands among the missed, and as `of` at what
+    the branch that ran gave: it counts once.
+    """
+    lacking = [(credit.name, credit.of) for credit in reward.missed if credit.of is not None]
+    told = [points for _, points in lacking]
+    for credit in reward.credits:
+        points = credit.of - credit.points if credit.of is not None else 0.0
+        same = next((one for one in told if math.isclose(one, points, abs_tol=1e-9)), None)
+        if same is not None:
+            told.remove(same)
+        elif points > 0:
+            lacking.append((credit.name, points))
+    return lacking
+
+
 def ceilings(
     rewards: Sequence[RewardExplanation], description: SetDescription, scores: Floats | None
 ) -> tuple[float | None, ...]:
-    """The most each reward can give: as declared, else the larger of what its parts add up to and the best seen."""
+    """The most each reward can give any row: as declared, else as its code says; None where neither does.
+
+    A row that got more than that moves it up.
+    """
     found: list[float | None] = []
     for at, reward in enumerate(rewards):
         declared = description.rewards[at].entry.range
-        if declared is not None:
-            found.append(declared[1])
-            continue
+        most = declared[1] if declared is not None else reward.most
         column = scores[:, at] if scores is not None else np.empty(0)
         known = column[np.isfinite(column)]
-        parts = [credit.of for credit in (*reward.credits, *reward.missed)]
-        candidates = [float(known.max())] if len(known) else []
-        if reward.credits and all(part is not None for part in parts):
-            candidates.append(sum(part for part in parts if part is not None))
-        found.append(round(max(candidates), 12) if candidates else None)
+        if most is not None and len(known):
+            most = max(most, float(known.max()))
+        found.append(round(most, 12) if most is not None else None)
     return tuple(found)

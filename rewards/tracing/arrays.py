@@ -12,6 +12,7 @@ import ast
 from types import FunctionType
 from typing import Any
 
+from rewards.tracing.looking import has, look
 from rewards.tracing.nodes import Node
 from rewards.tracing.provenance import Origin, plain
 from rewards.tracing.state import MOST_COPIED, STATE, held, note_numbers
@@ -36,19 +37,19 @@ def holds_numbers(container: Any) -> bool:
     if setter is None or isinstance(container, (list, dict)):
         return False
     of_python = isinstance(setter, FunctionType)
-    return not of_python or hasattr(container, "shape") or "Indexer" in type(container).__name__
+    return not of_python or has(container, "shape") or "Indexer" in type(container).__name__
 
 
 def give_up(container: Any) -> None:
     """A container was changed in a way that is not followed."""
-    inner = getattr(container, "obj", container) if "Indexer" in type(container).__name__ else container
+    inner = look(container, "obj", container) if "Indexer" in type(container).__name__ else container
     STATE.changed[id(inner)] = (inner, None)
     give_up_base(inner)
 
 
 def give_up_base(array: Any) -> None:
     """What changes a view changes the array it shows."""
-    base = getattr(array, "base", None)
+    base = look(array, "base", None)
     if is_array(base):
         STATE.changed[id(base)] = (base, None)
 
@@ -117,7 +118,7 @@ def frozen(thing: Any) -> Any:
     if made is not None:
         STATE.by_identity[id(kept)] = Origin(made.op, kept, made.node, made.parts, made.guard)
     known = STATE.changed.get(id(thing))
-    base = STATE.changed.get(id(getattr(thing, "base", None)))
+    base = STATE.changed.get(id(look(thing, "base", None)))
     if known is not None and known[0] is thing:
         STATE.changed[id(kept)] = (kept, dict(known[1]) if known[1] is not None else None)
     elif base is not None and base[0] is thing.base:
@@ -161,9 +162,9 @@ class Method:
 
 def settled(value: Any, function: Any, arguments: Any, named: Any, number: int) -> tuple[Any, Any, Any]:
     """The parts of a call that has just given `value`, safe from what becomes of the arrays and lists in them."""
-    receiver = getattr(function, "__self__", None)
+    receiver = look(function, "__self__", None)
     if is_array(receiver):
-        function = Method(held(receiver, number), getattr(function, "__name__", ""))
+        function = Method(held(receiver, number), look(function, "__name__", ""))
     if is_array(value):
         arguments = tuple(frozen(one) if type(one) in (list, tuple) else one for one in arguments)
         named = {name: frozen(one) if type(one) in (list, tuple) else one for name, one in named.items()}
@@ -181,17 +182,17 @@ def _writes(function: Any, receiver: Any, name: str) -> bool:
     """Whether a function writes into its first argument."""
     if name in ("at", "shuffle"):
         return type(receiver).__name__ in ("ufunc", "Generator", "RandomState")
-    return name in _WRITERS and str(getattr(function, "__module__", "")).startswith("numpy")
+    return name in _WRITERS and str(look(function, "__module__", "")).startswith("numpy")
 
 
 def written_to(function: Any, values: Any, named: dict[str, Any]) -> list[Any]:
     """The arrays that a call writes into, as far as it says so."""
     out = plain(named.get("out"))
     found = list(out) if type(out) is tuple else [out]
-    count = getattr(function, "nin", None)
+    count = look(function, "nin", None)
     if type(count) is int:
         found += map(plain, values[count:])
-    name, receiver = getattr(function, "__name__", ""), getattr(function, "__self__", None)
+    name, receiver = look(function, "__name__", ""), look(function, "__self__", None)
     if is_array(receiver) and type(receiver).__name__ == "ndarray":
         found.append(receiver if name in _METHODS else None)
     elif values and _writes(function, receiver, name):

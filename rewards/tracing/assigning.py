@@ -25,6 +25,7 @@ from rewards.tracing.arrays import (
     numpy_key,
 )
 from rewards.tracing.elements import array_item, combined, positions
+from rewards.tracing.looking import has, look
 from rewards.tracing.nodes import NODES
 from rewards.tracing.provenance import Origin, Record, plain
 from rewards.tracing.state import IN_PLACE, STATE, guard_of, operand, register
@@ -59,14 +60,14 @@ def add_number(record: Record, number: int, container: Any, key: Any, value: Any
 def _put(record: Record, number: int, container: Any, key: Any, what: Any, operation: Any) -> bool:
     """Many numbers at once; False where it is not followed."""
     guard = guard_of(record, number)
-    if tables.is_table(container) or tables.is_table(getattr(container, "obj", None)):
+    if tables.is_table(container) or tables.is_table(look(container, "obj", None)):
         return tables.change(container, key, what, operation, number, guard)
     array = tables.labelled(container, key)
-    if array is None or array.size > _LARGEST or getattr(array, "base", None) is not None:
+    if array is None or array.size > _LARGEST or look(array, "base", None) is not None:
         return False
     with np.errstate(all="ignore"):
         try:
-            expected = np.array(array.to_numpy() if hasattr(array, "to_numpy") else array)
+            expected = np.array(array.to_numpy() if has(array, "to_numpy") else array)
             chosen = positions(expected.shape, key)
             at = numpy_key(key)
             given = plain(what)
@@ -81,7 +82,7 @@ def _put(record: Record, number: int, container: Any, key: Any, what: Any, opera
     what = what if given is plain(what) else given
     kept = before_change(array, STATE.identified(array)).value
     STATE.by_identity[id(array)] = Origin("put", array, number, (kept, key, what, operation), guard)
-    if not hasattr(array, "to_numpy"):
+    if not has(array, "to_numpy"):
         STATE.as_made[id(array)] = (array, expected)
     return True
 

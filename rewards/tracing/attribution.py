@@ -16,8 +16,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rewards.tracing.bounds import bound, finite, is_fixed, is_setting, operation_of
+from rewards.tracing.bounds import (
+    bound,
+    finite,
+    held_by_choice,
+    held_in_a_variable,
+    is_bound,
+    is_fixed,
+    is_setting,
+    operation_of,
+)
 from rewards.tracing.elements import items_of, one_answer, product
+from rewards.tracing.looking import look
 from rewards.tracing.nodes import NODES
 from rewards.tracing.provenance import Origin, hard_test
 from rewards.tracing.state import STATE
@@ -155,7 +165,8 @@ def _tested(part: Part, at: Origin) -> bool:
 
 
 def _on_leaf(origin: Origin, depth: int) -> list[Part]:
-    return [_lump(origin)]
+    held = held_in_a_variable(origin)
+    return _limited(origin, held, depth) if held is not None else [_lump(origin)]
 
 
 def _on_test(origin: Origin, depth: int) -> list[Part]:
@@ -172,6 +183,9 @@ def _on_through(origin: Origin, depth: int) -> list[Part]:
 def _on_use(origin: Origin, depth: int) -> list[Part]:
     """A number used under another test than the one it was made under: where it is used decides."""
     inner = origin.parts[0]
+    held = held_in_a_variable(origin)
+    if held is not None and (limited := _limited(origin, held, depth))[0].site is not origin:
+        return limited
     parts = _split(inner, depth)
     put = origin.guard is not None and origin.guard.op == "let"
     if (
@@ -202,10 +216,14 @@ def _on_if(origin: Origin, depth: int) -> list[Part]:
     inner, test = origin.parts
     if not isinstance(inner, Origin):
         return [_lump(origin)]
+    held = held_by_choice(origin)
+    if held is not None and (limited := _limited(origin, held, depth))[0].site is not origin:
+        return limited
     parts = _split(inner, depth)
     if len(parts) == 1 and parts[0].kind in ("const", "lump") and test is not None:
         part = parts[0]
-        own = part.test if part.test is not None and id(test) in set(_chain(part.test)) else test
+        before = part.test is not None and (id(test) in set(_chain(part.test)) or _decided(part, origin))
+        own = part.test if before else test
         fixed = [NODES[kid].extra for kid in origin.place.kids if NODES[kid].kind == "const"]
         known = part.kind == "const" and len(fixed) == 2
         return [replace(part, test=own, of=_most(fixed) if known else part.of)]
@@ -316,8 +334,8 @@ def _sum_of(origin: Origin, left: Origin, right: Origin, sign: float, depth: int
     # `1.0 - gap / target` is one formula, not a gift of 1 and a penalty
     if not _decided_somewhere([*first, *second], origin) and not (_is_formula(left) and _is_formula(right)):
         return [_lump(origin)]
-    literal = is_fixed(left) or is_fixed(right)
-    if literal and not _structured(second if is_fixed(left) else first, origin):
+    literal = is_fixed(left, origin) or is_fixed(right, origin)
+    if literal and not _structured(second if is_fixed(left, origin) else first, origin):
         return [_lump(origin)]
     return [*first, *second]
 
@@ -333,7 +351,7 @@ def _gathers(origin: Any) -> bool:
     if not isinstance(origin, Origin):
         return False
     if origin.op == "call":
-        return getattr(origin.parts[0], "__name__", "") in ("sum", "mean", "median", "fmean")
+        return look(origin.parts[0], "__name__", "") in ("sum", "mean", "median", "fmean")
     through = origin.op in ("bin", "use", "ret", "unary", "if")
     return origin.op in ("sum", "mean") or (through and any(map(_gathers, origin.parts)))
 
@@ -461,7 +479,8 @@ def _on_pick(origin: Origin, depth: int) -> list[Part]:
     origins = [part for part in options if isinstance(part, Origin)]
     if len(origins) != len(options) or not all(finite(part.value) for part in origins):
         return [_lump(origin)]
-    inner = [part for part in origins if not is_fixed(part)]
+    highest = origin.parts[1] == "min"
+    inner = [part for part in origins if part.op != "const" and not is_bound(part, highest=highest)]
     chosen = next((part for part in origins if part.value == origin.value), None)
     if len(inner) == 1:
         return _limited(origin, inner[0], depth)
@@ -483,9 +502,9 @@ def _limited(origin: Origin, inner: Origin, depth: int) -> list[Part]:
 
 def _on_call(origin: Origin, depth: int) -> list[Part]:
     function, arguments, _ = origin.parts
-    name = getattr(function, "__name__", "")
+    name = look(function, "__name__", "")
     if name in ("sum", "mean") and not arguments:  # of an array
-        items = items_of(getattr(function, "__self__", None))
+        items = items_of(look(function, "__self__", None))
         if items:
             by_name = _on_sum if name == "sum" else _on_mean
             return by_name(Origin(name, origin.value, origin.node, (items, None), origin.guard), depth)

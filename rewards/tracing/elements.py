@@ -18,6 +18,7 @@ import numpy as np
 
 from rewards.tracing import tables
 from rewards.tracing.arrays import is_array, is_given_up, lost, numpy_key
+from rewards.tracing.looking import look
 from rewards.tracing.provenance import Origin, admitting, plain
 from rewards.tracing.state import STATE
 
@@ -82,7 +83,7 @@ def _item(array: Any, at: int) -> Origin:
         if at in known[1]:
             origin = known[1][at]
             return origin if origin is not None and _stored(array, origin.value, value) else lost(value, 0)
-    base = STATE.changed.get(id(getattr(array, "base", None)))
+    base = STATE.changed.get(id(look(array, "base", None)))
     if base is not None and base[0] is array.base:
         return lost(value, 0)
     made = STATE.identified(array)
@@ -303,7 +304,7 @@ def _mask(key: Any, shape: tuple[int, ...], at: int) -> Origin | None:
 def product(made: Origin) -> Origin | None:
     """`weights @ features` where it gives one number, as the sum that it is; None where it is no such product."""
     parts = made.parts[1] if made.op == "call" else made.parts
-    receiver = getattr(made.parts[0], "__self__", None) if made.op == "call" else None
+    receiver = look(made.parts[0], "__self__", None) if made.op == "call" else None
     both = [receiver, *parts] if is_array(receiver) else list(parts)
     if len(both) != 2 or not all(is_array(plain(part)) or type(plain(part)) is list for part in both):
         return None
@@ -369,8 +370,8 @@ def _across(
 def _call(made: Origin, array: Any, value: Any, at: int) -> Origin | None:
     """A number of what a function or method made of lists and arrays."""
     function, arguments, named = made.parts
-    name = getattr(function, "__name__", "")
-    receiver = getattr(function, "__self__", None)
+    name = look(function, "__name__", "")
+    receiver = look(function, "__self__", None)
     given = [receiver, *arguments] if is_array(receiver) else list(arguments)
     things = list(map(plain, given))
     if tables.is_table(receiver):

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from rewards.tracing.looking import look
 from rewards.tracing.places import Places, is_match
 from rewards.tracing.provenance import Origin, hard_test, plain
 from rewards.tracing.state import tests_of
@@ -156,7 +157,7 @@ class Evidence:
 
     def _on_call(self, origin: Origin, depth: int) -> None:
         function, parts, named = origin.parts
-        receiver, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+        receiver, name = look(function, "__self__", None), look(function, "__name__", "")
         if type(receiver) is str and self._text_test(receiver, name, parts, origin.value):
             return
         if is_match(receiver):

@@ -1,7 +1,8 @@
 """Explaining rows: call, record, compare with the score that counts, and read out the credits.
 
 The score shown is always the one that `score` gives, from a call with all rows and without recording. A row
-is recorded alone where that gives the same score, else inside the whole call. A reward that draws random numbers
+is recorded alone where it and others have the same score alone, else inside the whole call: an equal score alone may
+be chance (`1.0 if length < mean`), several that differ are not. A reward that draws random numbers
 is recorded in a call that draws the same ones, with all rows. Where no recorded call gives the scores that count,
 its credits would be those of another call, and none are shown.
 """
@@ -11,8 +12,9 @@ from __future__ import annotations
 import functools
 import inspect
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -32,10 +34,12 @@ from rewards.repeating import call_rows_apart, calling_scope
 from rewards.rewardset import RewardSet, defined_in
 from rewards.running.child import encode_result
 from rewards.tracing.arrays import holds_numbers, is_array, is_given_up, lost
+from rewards.tracing.ceiling import most_of
 from rewards.tracing.dice import Dice
 from rewards.tracing.elements import array_item, one_answer
 from rewards.tracing.explanation import Credit, Line, Reader, RewardExplanation, strict
 from rewards.tracing.importable import traceable
+from rewards.tracing.looking import has, look
 from rewards.tracing.nodes import FILES
 from rewards.tracing.performing import watched
 from rewards.tracing.provenance import Origin, plain
@@ -48,6 +52,12 @@ NOT_FOLLOWED = "the score came by a way that is not followed (an array changed a
 
 SLOWER = 25
 """Times slower than an ordinary call above which the reader is told."""
+
+OTHERS = 6
+"""Rows of other scores that are called alone too, before one is taken to stand alone."""
+
+_OTHERS_S = 0.2
+"""Seconds after which no more of them are called."""
 
 _CALL_S = 1e-3
 """Calls quicker than this are taken to last so long: nobody waits for 25 times as much."""
@@ -83,7 +93,7 @@ class _Captured(functools.partial):  # type: ignore[type-arg]
             value, origin = self.seen[row] if row < len(self.seen) else (None, None)
         else:
             returned = self.returned
-            if hasattr(returned, "tolist"):
+            if has(returned, "tolist"):
                 return array_item(returned, row)
             if not isinstance(returned, (list, tuple)) or row >= len(returned):
                 return None
@@ -104,7 +114,7 @@ def _from_array(returned: Any, row: int) -> Origin | None:
     if made is None or made.op != "call":
         return None
     function, arguments, _ = made.parts
-    source = getattr(function, "__self__", None)
+    source = look(function, "__self__")
     source = plain(arguments[0]) if not holds_numbers(source) and arguments else source
     if is_given_up(source):
         return lost(returned[row], made.node)
@@ -129,6 +139,7 @@ class Run:
         self.file = _file_of(rewards, name)
         self.function_name = _function_name(function)
         self.deterministic = rewards.entry(name).deterministic
+        self.most = _most(self.file, function, rewards.entry(name).params, batch.columns)
         if dice is not None:
             dice.again()
         began = time.perf_counter()
@@ -162,6 +173,7 @@ class Explainer:
         self._whole: dict[tuple[str, tuple[int, ...]], CallResult] = {}
         self._dice: dict[tuple[str, tuple[int, ...]], Dice] = {}
         self._kept: tuple[tuple[str, tuple[int, ...]], Run] | None = None
+        self._apart: dict[tuple[str, tuple[int, ...]], bool] = {}
 
     def explain(
         self, name: str, batch: Batch, row: int, rows: Sequence[int] | None = None
@@ -185,7 +197,7 @@ class Explainer:
         if one or (entry.deterministic and not self._dice[name, concerned].rolled):
             run = Run(self.traced, name, batch.rows([row]), self._dice[name, concerned] if one else None)
             alone = self._read(run, 0, whole, at)
-            if alone.same or one:
+            if one or (alone.same and self._stand_alone(name, batch, concerned, whole)):
                 return self._finish(alone, whole, at, len(concerned), alone=True)
         inside = self._read(self._inside(name, batch, concerned), at, whole, at)
         return self._finish(inside, whole, at, len(concerned), alone=False)
@@ -199,6 +211,24 @@ class Explainer:
         if len(concerned) == len(together):
             return self._scores(name, batch, together)
         return call_where(when, batch.rows(together), lambda _: self._scores(name, batch, concerned))
+
+    def _stand_alone(self, name: str, batch: Batch, together: tuple[int, ...], whole: CallResult) -> bool:
+        """Whether rows have the scores of the whole call where they are called alone: some of each score are tried."""
+        key = (name, together)
+        if key not in self._apart:
+            entry, known = self.traced.entry(name), np.flatnonzero(whole.status == Status.NUMBER)
+            rows = known[np.unique(whole.scores[known], return_index=True)[1]]
+            if self._scope(name) == "row" or len(rows) == 1:
+                rows = rows[:0]
+            began, apart = time.perf_counter(), True
+            for at in rows[np.linspace(0, len(rows) - 1, min(OTHERS, len(rows))).astype(int)]:
+                if not apart or time.perf_counter() - began > _OTHERS_S:
+                    break
+                one = own_copy(batch.rows([together[at]]))
+                alone = call(traceable(self.traced.function(name)), one, params=entry.params)
+                apart = _same_score(alone, 0, whole, int(at))
+            self._apart[key] = apart
+        return self._apart[key]
 
     def _concerned(self, when: Mapping[str, Any], batch: Batch, together: tuple[int, ...]) -> tuple[int, ...]:
         """The rows a reward is called with."""
@@ -220,20 +250,24 @@ class Explainer:
             self._batch, self._kept = batch, None
             self._whole.clear()
             self._dice.clear()
+            self._apart.clear()
         key = (name, together)
         if key not in self._whole:
-            index = self.plain.index(name)
-            entry = self.plain.entries[index]
-            declared = self.plain.declared[index] if self.plain.declared else ()
             self._dice[key] = dice = Dice()
             self._whole[key] = call_rows_apart(
                 self.plain.function(name),
                 batch.rows(together),
-                scope=calling_scope(entry.scope, declared),
-                params=entry.params,
+                scope=self._scope(name),
+                params=self.plain.entry(name).params,
             )
             dice.thrown()
         return self._whole[key]
+
+    def _scope(self, name: str) -> str:
+        """Which rows a reward is called with: "row" and "group" as declared, else "call"."""
+        index = self.plain.index(name)
+        declared = self.plain.declared[index] if self.plain.declared else ()
+        return calling_scope(self.plain.entries[index].scope, declared)
 
     def _read(self, run: Run, at: int, whole: CallResult, row: int) -> _Recorded:
         """What a recorded call gave for its row `at`, which is `row` of the whole call."""
@@ -249,6 +283,8 @@ class Explainer:
             run.file,
             run.function_name,
             [value for value in columns if isinstance(value, str)],
+            alone=len(run.batch) == 1,
+            most=run.most,
         )
         credits: tuple[Credit, ...] = ()
         missed: tuple[Credit, ...] = ()
@@ -283,6 +319,7 @@ class Explainer:
             error=whole.errors.get(at),
             alone=alone,
             notes=tuple(_notes(recorded, whole, rows if not alone else 1, rows)),
+            most=recorded.most,
         )
 
 
@@ -305,6 +342,8 @@ class _Recorded:
         self.credits = credits
         self.missed = missed
         self.lines = lines
+        self.most = run.most
+        self.error = run.result.errors.get(at)
         self.seconds = run.seconds
         self.gave_up = STATE.gave_up
         self.lost = STATE.lost
@@ -335,9 +374,9 @@ def _notes(recorded: _Recorded, whole: CallResult, called: int, rows: int) -> li
     notes = []
     if not recorded.same:
         notes.append(
-            "the scores change from call to call, and no recorded call gave these: there are no credits"
-            if recorded.score == recorded.score
-            else "the recorded call did not give this score"
+            f"the recorded call failed where the ordinary one did not: {recorded.error}"
+            if recorded.error is not None
+            else "no recorded call gave this score, which changes from call to call or by being recorded: no credits"
         )
     elif not recorded.deterministic:
         notes.append("declared as not deterministic: another call may come to these scores in another way")
@@ -378,11 +417,21 @@ def _file_of(rewards: RewardSet, name: str) -> Path | None:
     return Path(named).resolve() if named is not None else None
 
 
+def _most(
+    file: Path | None, function: Reward, params: Mapping[str, Any], columns: Iterable[str]
+) -> float | None:
+    """The most a function of a file can give, where its code says so; None for what wraps or binds one."""
+    found = [one for one in FILES if one.path == file]
+    if not found or type(function) is not FunctionType or function.__closure__ is not None:
+        return None
+    return most_of(found[-1], function.__name__, function.__code__.co_firstlineno, params, columns)
+
+
 def _function_name(function: Reward) -> str:
     inner = function
     while isinstance(inner, functools.partial):
         inner = inner.func
-    return getattr(inner, "__name__", type(inner).__name__)
+    return str(look(inner, "__name__") or type(inner).__name__)
 
 
 _last: tuple[Any, Explainer] | None = None

@@ -16,6 +16,7 @@ from rewards.tracing.attribution import Part, formula_test, parts_of
 from rewards.tracing.bounds import is_setting
 from rewards.tracing.elements import as_test
 from rewards.tracing.evidence import Evidence, Spans
+from rewards.tracing.missed import Missed, missed_of
 from rewards.tracing.nodes import FILES, NODES
 from rewards.tracing.places import Places
 from rewards.tracing.provenance import Origin, admitting, plain
@@ -105,7 +106,7 @@ class RewardExplanation:
     `score` is what `score` shows: None where the reward abstained or failed (then `error` says why), the text
     "nan", "inf" or "-inf"; `exact`: the credits add up to it; `missed`: what did not pay and would have;
     `lines`: the lines of the reward's file that ran; `alone`: the row was called alone; `notes`: limits of
-    this explanation.
+    this explanation; `most`: the most the reward can give any row, where its code says so.
     """
 
     name: str
@@ -117,6 +118,7 @@ class RewardExplanation:
     error: str | None = None
     alone: bool = True
     notes: tuple[str, ...] = ()
+    most: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The reward as `explain --format json` prints it."""
@@ -135,6 +137,8 @@ class RewardExplanation:
             values["alone"] = False
         if self.notes:
             values["notes"] = list(self.notes)
+        if self.most is not None:
+            values["most"] = self.most
         return values
 
     @classmethod
@@ -174,12 +178,24 @@ class Reader:
         main: the reward's own file; amounts given in other files stand at the line that called for them.
         entry: the name of the reward's function, which is no name for a part of its score.
         foreign: texts of other columns, which are not to be searched for in the completion.
+        alone: the reward was called with this row only.
+        most: the most the reward can give, where its code says so.
     """
 
     def __init__(
-        self, state: State, completion: str, main: Path | None, entry: str, foreign: Iterable[str] = ()
+        self,
+        state: State,
+        completion: str,
+        main: Path | None,
+        entry: str,
+        foreign: Iterable[str] = (),
+        *,
+        alone: bool = True,
+        most: float | None = None,
     ) -> None:
         self.state = state
+        self.most = most
+        self.alone = alone
         self.main = main
         self.entry = entry
         self.evidence = Evidence(Places(completion, state, foreign))
@@ -192,10 +208,22 @@ class Reader:
             return (), ()
         paid = [part for part in parts if part.points or part.kind == "named"]
         unpaid = [part for part in parts if not part.points and part.kind != "named"]
-        shown, missed = (paid, unpaid) if paid else (unpaid, [])
-        lacking = [self._credit(part) for part in missed if part.of]
-        lacking += self._not_run(origin)
-        return tuple(self._credit(part) for part in shown), tuple(lacking[:_MOST_MISSED])
+        shown, unpaid = (paid, unpaid) if paid else (unpaid, [])
+        missed = missed_of(origin, unpaid, alone=self.alone)
+        most = {id(site): one.amount for one in missed for at in one.instead for site in (at, *at.parts)}
+        shown = [
+            replace(part, of=round(part.points + most[id(part.site)], 12)) if id(part.site) in most else part
+            for part in shown
+        ]
+        if not origin.value and not missed and not any(part.points or part.of for part in shown):
+            shown = [self._nothing(shown, origin)]
+        lacking = [self._not_run(one) for one in missed[:_MOST_MISSED]]
+        return tuple(self._credit(part) for part in shown), tuple(lacking)
+
+    def _nothing(self, shown: list[Part], origin: Origin) -> Part:
+        """A score of 0 of which no part is known: that it is 0, of the most there is."""
+        whole = shown[0] if len(shown) == 1 else Part(0.0, "lump", origin, origin.guard)
+        return replace(whole, of=self.most) if self.most else whole
 
     def _credit(self, part: Part) -> Credit:
         if part.kind == "named":
@@ -286,27 +314,24 @@ class Reader:
         """True for a variable that a statement adds to: it is the score itself, no part of it."""
         return name in _accumulators()
 
-    def _not_run(self, origin: Origin) -> list[Credit]:
-        """Additions to the score that a test kept from running."""
-        names = _variables(origin)
-        missed = []
-        for test in self.state.tests:
-            branches = NODES[test.node].extra
-            if not isinstance(branches, tuple) or len(branches) != 2:
-                continue
-            for number in branches[1 if test.value else 0]:
-                node = NODES[number]
-                amount = NODES[node.kids[1]]
-                value = amount.extra if amount.kind == "const" else None
-                if value is None or (node.function, node.extra[1]) not in names:
-                    continue
-                of = -value if node.extra[0] is ast.Sub else value
-                if of > 0 and node.extra[0] in (ast.Add, ast.Sub):
-                    label = _literal(_unwrapped(test)) or test.place.text
-                    missed.append(
-                        Credit(_short(label), 0.0, float(of), node.line, test.place.text, bool(test.value))
-                    )
-        return missed
+    def _not_run(self, missed: Missed) -> Credit:
+        """What did not run and would have paid."""
+        if missed.part is not None:
+            return self._credit(replace(missed.part, of=missed.amount))
+        test = _unwrapped(admitting(missed.test))
+        spans = self.evidence.of(missed.test) if missed.test is not None else Spans()
+        return Credit(
+            name=_short((_literal(test) if missed.name == missed.condition else None) or missed.name),
+            points=0.0,
+            of=round(missed.amount, 12),
+            line=missed.line,
+            condition=missed.condition,
+            value=missed.value,
+            spans=spans.spans,
+            approximate=spans.approximate,
+            compared=_compared(test),
+            note=f"{missed.count} times" if missed.count > 1 else None,
+        )
 
     def lines(self) -> tuple[Line, ...]:
         """The lines of the reward's file that ran."""
@@ -325,28 +350,6 @@ class Reader:
 
 def _accumulators() -> set[str]:
     return {node.extra[1] for node in NODES if node.kind == "aug" and isinstance(node.extra, tuple)}
-
-
-def _variables(origin: Origin) -> set[tuple[int, str]]:
-    """The variables a value was added up in, with their functions."""
-    found: set[tuple[int, str]] = set()
-    pending: list[Any] = [origin]
-    visited: set[int] = set()
-    while pending and len(visited) < 20_000:
-        thing = pending.pop()
-        if isinstance(thing, Origin):
-            if id(thing) in visited:
-                continue
-            visited.add(id(thing))
-            node = thing.place
-            if node.kind == "aug" and isinstance(node.extra, tuple):
-                found.add((node.function, node.extra[1]))
-            elif node.assigned:
-                found.add((node.function, node.assigned))
-            pending.extend(thing.parts)
-        elif isinstance(thing, (list, tuple)) and len(thing) < 5_000:
-            pending.extend(part for part in thing if isinstance(part, (Origin, list, tuple)))
-    return found
 
 
 def _unwrapped(test: Origin | None) -> Origin | None:

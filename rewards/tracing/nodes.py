@@ -20,6 +20,10 @@ class SourceFile:
     lines: list[str]
     hits: list[int] = field(default_factory=list)
     statements: list[int] = field(default_factory=list)  # the line of each counter in `hits`
+    settings: dict[str, Any] = field(
+        default_factory=dict
+    )  # numbers and tables the file assigns once, by name
+    ceilings: dict[Any, float | None] = field(default_factory=dict)  # the most its functions can give
 
     def segment(self, node: ast.AST) -> str:
         """The text of a node on one line, as it was written."""
@@ -33,6 +37,19 @@ class SourceFile:
         else:
             rows[0], rows[-1] = rows[0][start:], rows[-1][:end]
         return " ".join(" ".join(row.decode("utf-8", "replace").strip() for row in rows).split())
+
+
+@dataclass(frozen=True)
+class Branches:
+    """What an `if` decides: the statement, those behind it in its block, and the variables these are about.
+
+    `names`: each variable with its key, as the scope finds it; `settings`: names of the file's own numbers and tables.
+    """
+
+    tree: ast.If
+    behind: tuple[ast.stmt, ...]
+    names: tuple[tuple[str, tuple[str, int]], ...]
+    settings: frozenset[str]
 
 
 @dataclass

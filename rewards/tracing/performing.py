@@ -15,6 +15,7 @@ from typing import Any
 from rewards.tracing.arrays import after_change, before_change, give_up, is_array, settled, written_to
 from rewards.tracing.elements import items_of
 from rewards.tracing.iterating import letting_in
+from rewards.tracing.looking import look
 from rewards.tracing.nodes import NODES
 from rewards.tracing.provenance import NUMBERS, Entry, Origin, Record, plain
 from rewards.tracing.state import STATE, Seen, fresh, guard_of, operand, register
@@ -47,10 +48,10 @@ def performed(
         if len(function.__self__) == 1 and not values:
             return _letter_method(record, number, function, function.__self__, named)
         return _keep(record, number, "call", function(*values, **named), (function, parts, named))
-    if plain(named.get("weights")) is not None and getattr(function, "__name__", "") in _SUMS:
+    if plain(named.get("weights")) is not None and look(function, "__name__", "") in _SUMS:
         return _weighted(record, number, function, values, parts, named)
     if len(values) == 1 and not named and is_array(values[0]):
-        name = getattr(function, "__name__", "")
+        name = look(function, "__name__", "")
         if name in _SUMS:
             value = function(*values)
             items = items_of(values[0])
@@ -58,7 +59,7 @@ def performed(
                 return _keep(record, number, _SUMS[name], value, (items, None))
             return _keep(record, number, "call", value, settled(value, function, parts, named, number))
     if len(values) == 1 and type(values[0]) in (list, tuple) and function is not sum:
-        name = getattr(function, "__name__", "")
+        name = look(function, "__name__", "")
         if name in _SUMS:
             value = function(*values, **named)
             return _keep(record, number, _SUMS[name], value, (STATE.seen(values[0]), None))

@@ -7,12 +7,14 @@ searched for in the completion, and what is found that way is called approximate
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from rewards.tracing.looking import look
 from rewards.tracing.provenance import Origin, plain
 from rewards.tracing.state import State
 
@@ -73,7 +75,7 @@ def is_pattern(thing: Any) -> bool:
 
 def receiver_of(origin: Origin) -> Any:
     """The object whose method was called."""
-    return getattr(origin.parts[0], "__self__", None)
+    return look(origin.parts[0], "__self__", None)
 
 
 def _pattern_and_subject(origin: Origin, behind: int = 0) -> tuple[Any, Any]:
@@ -92,6 +94,13 @@ def _pattern_and_subject(origin: Origin, behind: int = 0) -> tuple[Any, Any]:
         compiled = getattr(module, "compile", None)
         pattern = compiled(pattern, flags) if compiled is not None and isinstance(flags, int) else None
     return (pattern, subject) if is_pattern(pattern) else (None, None)
+
+
+def _spread(old: tuple[int, ...], length: int) -> list[int]:
+    """The places of characters that stand for others: from the first to the last of those they stand for."""
+    if not old:
+        return [-1] * length
+    return [*[old[0]] * (length - 1), old[-1]] if length else []
 
 
 class Places:
@@ -121,7 +130,7 @@ class Places:
         origin = self.state.identified(text)
         found = self._made(origin, text) if origin is not None else None
         if found is None:
-            found = self._item_of_list(text)
+            found = self._item_of_list(text) or self._item_of_findings(text)
         if found is None and text == self.completion:
             found = Place(len(text), 0)
         return found
@@ -157,8 +166,8 @@ class Places:
             return None
         function, raw, _ = origin.parts
         parts = tuple(plain(part) for part in raw)
-        receiver = getattr(function, "__self__", None)
-        name = getattr(function, "__name__", "")
+        receiver = look(function, "__self__", None)
+        name = look(function, "__name__", "")
         if type(receiver) is str:
             return self._text_method(name, receiver, parts, text)
         if is_match(receiver):
@@ -205,7 +214,7 @@ class Places:
         while (hit := receiver.find(old, at)) >= 0:
             positions += each[at:hit]
             inside = each[hit : hit + len(old)]
-            positions += inside if len(new) == len(old) else [inside[0]] * len(new)
+            positions += inside if len(new) == len(old) else _spread(inside, len(new))
             at = hit + len(old)
         positions += each[at:]
         return (
@@ -229,7 +238,7 @@ class Places:
             if type(kept) is int and kept >= 0:
                 positions += each[kept : kept + len(new)]
             else:
-                positions += [each[match.start()] if match.start() < len(each) else -1] * len(new)
+                positions += _spread(each[match.start() : match.end()], len(new))
             at = match.end()
         positions += each[at:]
         return (
@@ -294,7 +303,7 @@ class Places:
         if origin is None or origin.op != "call":
             return None
         function = origin.parts[0]
-        receiver, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+        receiver, name = look(function, "__self__", None), look(function, "__name__", "")
         if type(receiver) is str:
             base = self.of(receiver)
             return self._split(base, receiver, name, items) if base is not None else None
@@ -303,6 +312,24 @@ class Places:
         if name == "findall":
             return [place for place, _ in self.found_by(origin)]
         return None
+
+    def _item_of_findings(self, text: str) -> Place | None:
+        """The place of a text in one of the tuples that `findall` gives where a pattern has several groups."""
+        for findings in self.state.lists_of_tuples:
+            for at, groups in enumerate(findings):
+                for number, item in enumerate(groups):
+                    if item is text:
+                        origin = self.state.identified(findings)
+                        return self._finding(origin, at, number + 1) if origin is not None else None
+        return None
+
+    def _finding(self, origin: Origin, at: int, group: int) -> Place | None:
+        if origin.op != "call" or look(origin.parts[0], "__name__", "") != "findall":
+            return None
+        pattern, subject = _pattern_and_subject(origin)
+        base = self.of(subject, search=True) if type(subject) is str and len(subject) <= _LONGEST else None
+        match = next(itertools.islice(pattern.finditer(subject), at, None), None) if base is not None else None
+        return base.cut(*match.span(group)) if base is not None and match is not None else None
 
     def _split(self, base: Place, receiver: str, name: str, items: Any) -> list[Place | None]:
         if name not in ("split", "rsplit", "splitlines", "partition", "rpartition"):

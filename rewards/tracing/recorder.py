@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import SimpleNamespace
+from types import CoroutineType, GeneratorType, SimpleNamespace
 from typing import Any
 
 from rewards.credits import observe
@@ -19,6 +19,7 @@ from rewards.tracing import iterating, storing
 from rewards.tracing.arrays import after_change, before_change, frozen, give_up, is_array, settled, written_to
 from rewards.tracing.assigning import read_item
 from rewards.tracing.expressions import ARRAY_VIEWS
+from rewards.tracing.looking import look
 from rewards.tracing.nodes import FILES, NODES
 from rewards.tracing.performing import performed
 from rewards.tracing.provenance import NUMBERS, Entry, Origin, Record, shared
@@ -29,6 +30,11 @@ HOOKS = SimpleNamespace()
 """What an instrumented file imports; its attributes are replaced when a recording starts and ends."""
 
 _NOBODY = Record()
+
+_BEGUN_LATER = (CoroutineType, GeneratorType)
+
+_DEEPER = 4
+"""The frames that following a recursion may take for each of its own."""
 
 _ROW_BY_ROW = frozenset(["apply", "map", "transform"])
 
@@ -117,7 +123,7 @@ def _enter(number: int, up: Record, /, *values: Any) -> Record:
     for position, (name, value) in enumerate(zip(node.extra["parameters"], values, strict=True)):
         if type(value) in NUMBERS:
             found = _argument(entry, position, name, value) or STATE.identified(value)
-            record[name] = found or Origin("load", value, number)
+            record[name] = found or STATE.loaded(value, number)
         elif shared(value) and (found := _argument(entry, position, name, value)) is not None:
             record[name] = found
     return record
@@ -126,7 +132,7 @@ def _enter(number: int, up: Record, /, *values: Any) -> Record:
 def _argument(entry: Entry | None, position: int, name: str, value: Any) -> Origin | None:
     if entry is None:
         return None
-    shift = 1 if getattr(entry.function, "__self__", None) is not None else 0
+    shift = 1 if look(entry.function, "__self__", None) is not None else 0
     candidates = [entry.names.get(name), *entry.arguments[position - shift : position - shift + 1]]
     candidates += entry.arguments
     for candidate in candidates:
@@ -141,7 +147,7 @@ def _lam(record: Record, number: int, /, *values: Any) -> None:
     for (_, key), value in zip(NODES[number].extra, values, strict=True):
         record.pop(key[0], None)
         if type(value) in NUMBERS:
-            record[key[0]] = STATE.identified(value) or Origin("load", value, number)
+            record[key[0]] = STATE.identified(value) or STATE.loaded(value, number)
 
 
 def _ret(record: Record, number: int, value: Any, /) -> Any:
@@ -158,7 +164,7 @@ def _f(record: Record, number: int, function: Any, /) -> Any:
     entry = Entry(function, guard_of(record, number))
     record[-number] = STATE.pending = entry
     STATE.returned = None
-    if getattr(function, "__name__", "") in _ROW_BY_ROW and is_of_pandas(getattr(function, "__self__", None)):
+    if look(function, "__name__", "") in _ROW_BY_ROW and is_of_pandas(look(function, "__self__", None)):
         entry.given_back = []
         STATE.applying.append(entry)
     return function
@@ -186,8 +192,8 @@ def _r(record: Record, number: int, value: Any, /) -> Any:
     elif entry is None:
         return value
     else:
-        frame = getattr(value, "cr_frame", None) or getattr(value, "gi_frame", None)
-        if frame is not None:
+        if type(value) in _BEGUN_LATER:
+            frame = value.cr_frame if type(value) is CoroutineType else value.gi_frame
             STATE.later[id(frame)] = entry
         guard = guard_of(record, number)
         made = row_by_row(entry, value) if entry.given_back is not None else None
@@ -348,6 +354,9 @@ def _test(record: Record, number: int, value: Any, /) -> bool:
     origin = Origin("test", truth, number, (part,), guard_of(record, number))
     record[number] = origin
     STATE.tests.append(origin)
+    branches = NODES[number].extra
+    if branches is not None:
+        STATE.before.append((origin, {name: owner(record, key).get(key[0]) for name, key in branches.names}))
     return truth
 
 
@@ -359,6 +368,8 @@ def _if(record: Record, number: int, value: Any, /) -> Any:
         "if", value, number, (operand(record, kid, value, number), test), guard_of(record, number)
     )
     record[number] = origin
+    if type(value) is float:
+        register(value, origin)
     return value
 
 
@@ -376,6 +387,8 @@ def _sub(record: Record, number: int, container: Any, key: Any, /) -> Any:
             else (container, key)
         )
         origin = Origin("sub", value, number, parts, guard_of(record, number))
+        if type(value) in NUMBERS:
+            STATE.given[id(value)] = value
     record[number] = origin
     if value is not container:
         register(value, origin)
@@ -464,7 +477,8 @@ def recording() -> Iterator[None]:
     for file in FILES:
         file.hits[:] = [0] * len(file.hits)
     observe(_named)
-    collecting = gc.isenabled()
+    collecting, deepest = gc.isenabled(), sys.getrecursionlimit()
+    sys.setrecursionlimit(deepest * _DEEPER)
     gc.disable()  # a recording only grows: looking for garbage in it would take most of the time
     HOOKS.__dict__.update(_RECORDING)
     STATE.began = time.perf_counter()
@@ -473,5 +487,7 @@ def recording() -> Iterator[None]:
     finally:
         HOOKS.__dict__.update(_PLAIN)
         observe(None)
+        if sys.getrecursionlimit() == deepest * _DEEPER:
+            sys.setrecursionlimit(deepest)
         if collecting:
             gc.enable()

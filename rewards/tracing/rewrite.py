@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rewards.tracing.amounts import amount_names, leaves, settings_of
 from rewards.tracing.expressions import (
     HITS,
     HOOKS,
@@ -27,7 +28,7 @@ from rewards.tracing.expressions import (
     name,
     targets_of,
 )
-from rewards.tracing.nodes import FILES, NODES, Node, add_file, add_node
+from rewards.tracing.nodes import FILES, NODES, Branches, Node, add_file, add_node
 from rewards.tracing.scopes import Scope, function_scope, module_scope, parameters
 
 _LEFT_ALONE = frozenset(["locals", "vars", "dir"])
@@ -58,7 +59,7 @@ class _FileRewriter(ExpressionRewriter):
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
         }
         self.break_tests: list[int] = []
-        self.additions: list[int] = []
+        self.behind: tuple[ast.stmt, ...] = ()
         self.caught = False
 
     # ------------------------------------------------------------------------------------- modules
@@ -66,6 +67,7 @@ class _FileRewriter(ExpressionRewriter):
     def module(self, tree: ast.Module) -> ast.Module:
         scope = module_scope(tree)
         place = Place(0, MODULE_RECORD, scope)
+        self.file.settings = settings_of(tree)
         head, rest = _after_docstring_and_future(tree.body)
         body = [self._outside(statement, place) for statement in rest]
         setup: list[ast.stmt] = [
@@ -137,9 +139,10 @@ class _FileRewriter(ExpressionRewriter):
     def block(self, statements: Sequence[ast.stmt], place: Place) -> list[ast.stmt]:
         """Rewrite statements; a test that leaves early decides whether those behind it run."""
         out: list[ast.stmt] = []
-        for statement in statements:
+        for at, statement in enumerate(statements):
             if not isinstance(statement, (ast.Global, ast.Nonlocal)):
                 out.append(self._counter(statement))
+            self.behind = tuple(statements[at + 1 :])
             new, place = self._statement(statement, place)
             out.extend(located(item, statement) if not hasattr(item, "lineno") else item for item in new)
         return out
@@ -243,7 +246,6 @@ class _FileRewriter(ExpressionRewriter):
             value, kid = self.expr(tree.value, place, flow=True)
             number = self.node("aug", tree, place, (old, kid), type(tree.op))
             NODES[number].extra = (type(tree.op), target.id, NODES[old].extra)
-            self.additions.append(number)
             made = hook("aug", place, number, name(target.id), value)
             return located(ast.Assign([target], located(made, tree)), tree)  # type: ignore[no-any-return]
         value, kid = self.expr(tree.value, place, flow=True)
@@ -256,21 +258,28 @@ class _FileRewriter(ExpressionRewriter):
     # ---------------------------------------------------------------------------------- branches
 
     def _on_If(self, tree: ast.If, place: Place) -> tuple[list[ast.stmt], Place]:
+        behind = self.behind
         test, number = self.test(tree.test, place)
-        self.additions = []
+        NODES[number].extra = self._branches(tree, behind, place)
         body = self.block(tree.body, place.under(number))
-        in_body, self.additions = self.additions, []
         orelse = self.block(tree.orelse, place.under(number))
-        in_else, self.additions = self.additions, []
-        NODES[number].extra = tuple(
-            tuple(addition for addition in additions if _deciding(addition) == number)
-            for additions in (in_body, in_else)
-        )
         if any(isinstance(item, ast.Break) for item in tree.body):
             self.break_tests.append(number)
-        ends, else_ends = _leaves(tree.body), _leaves(tree.orelse)
+        ends, else_ends = leaves(tree.body), leaves(tree.orelse)
         new = located(ast.If(test, body, orelse), tree)
         return [new], place.past(number) if ends != else_ends else place
+
+    def _branches(self, tree: ast.If, behind: tuple[ast.stmt, ...], place: Place) -> Branches:
+        """What the test decides, with the variables whose values are worth keeping when it is made."""
+        concerned = [*tree.body, *tree.orelse, *(behind if leaves(tree.body) else ())]
+        known, settings = {}, set()
+        for text in sorted(amount_names(concerned)):
+            key = place.scope.find(text)
+            if place.scope.is_global(text):
+                settings.add(text)
+            elif key is not None:
+                known[text] = key
+        return Branches(tree, behind, tuple(known.items()), frozenset(settings))
 
     def _on_While(self, tree: ast.While, place: Place) -> ast.stmt:
         test, number = self.test(tree.test, place)
@@ -320,7 +329,7 @@ class _FileRewriter(ExpressionRewriter):
             caught = located(ast.Expr(hook("caught", place, number)), handler.body[0])
             made.body = [caught, *self.block(handler.body, place.under(number))]
             new.handlers.append(made)
-            if _leaves(tree.body) and not _leaves(handler.body):
+            if leaves(tree.body) and not leaves(handler.body):
                 behind = place.past(number)
         new.orelse, new.finalbody = self.block(tree.orelse, place), self.block(tree.finalbody, place)
         return [new], behind
@@ -359,26 +368,6 @@ def _read_again(tree: ast.expr) -> ast.expr:
     ):
         return ast.Subscript(tree.func.value, tree.args[0], ast.Load())
     return tree
-
-
-def _deciding(number: int) -> int:
-    """The test that decides whether a node runs; a loop around it is none."""
-    guard = NODES[number].guard
-    while NODES[guard].kind == "loop":
-        guard = NODES[guard].guard
-    return guard
-
-
-def _leaves(body: Sequence[ast.stmt]) -> bool:
-    """True where a block never runs into what stands behind it."""
-    if not body:
-        return False
-    last = body[-1]
-    if isinstance(last, ast.If):
-        return _leaves(last.body) and _leaves(last.orelse)
-    if isinstance(last, (ast.With, ast.AsyncWith)):
-        return _leaves(last.body)
-    return isinstance(last, (ast.Return, ast.Raise, ast.Continue, ast.Break))
 
 
 def _slot_name(tree: Any) -> str | None:

@@ -45,6 +45,17 @@ class Scope:
             scope = scope.parent
         return None
 
+    def is_global(self, name: str) -> bool:
+        """Whether a name is one of the file's own, as seen from here."""
+        scope: Scope | None = self
+        while scope is not None and scope.kind != "module":
+            if scope.declared.get(name) == "global":
+                return True
+            if name in scope.names:
+                return False
+            scope = scope.parent
+        return scope is not None and name in scope.names
+
 
 def module_scope(tree: ast.Module) -> Scope:
     """The scope of a file."""
@@ -90,7 +101,7 @@ def parameters(arguments: ast.arguments) -> list[str]:
 def _bound(statements: Sequence[ast.stmt]) -> tuple[set[str], dict[str, str]]:
     names: set[str] = set()
     declared: dict[str, str] = {}
-    for node in _own_nodes(statements):
+    for node in own_nodes(statements):
         if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
             names.add(node.id)
         elif isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
@@ -107,7 +118,7 @@ def _bound(statements: Sequence[ast.stmt]) -> tuple[set[str], dict[str, str]]:
     return names, declared
 
 
-def _own_nodes(statements: Sequence[ast.AST]) -> Iterator[ast.AST]:
+def own_nodes(statements: Sequence[ast.AST]) -> Iterator[ast.AST]:
     """All nodes of a body that are not inside a function or class of its own; of comprehensions only `:=`."""
     pending: list[ast.AST] = list(statements)
     while pending:

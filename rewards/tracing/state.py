@@ -11,6 +11,7 @@ from collections.abc import Callable
 from types import BuiltinMethodType
 from typing import Any
 
+from rewards.tracing.looking import look
 from rewards.tracing.nodes import NODES, Node
 from rewards.tracing.provenance import NUMBERS, Entry, Origin, Record, shared
 
@@ -64,6 +65,7 @@ class State:
     def reset(self) -> None:
         """Forget everything recorded."""
         self.by_identity: dict[int, Origin] = {}
+        self.given: dict[int, Any] = {}  # numbers that were there before: an identity says nothing of them
         self.items: dict[int, tuple[Any, list[Any]]] = {}  # list -> the origins of its items
         self.slots: dict[tuple[int, Any], tuple[Any, Origin]] = {}  # (container, key or attribute)
         self.changed: dict[int, tuple[Any, dict[int, Origin | None] | None]] = {}  # arrays; None: given up
@@ -72,10 +74,12 @@ class State:
         self.tables: dict[int, tuple[Any, dict[Any, Any]]] = {}  # table -> the arrays of its columns
         self.lost = False  # a number that nobody followed was met while a score was split
         self.lists_of_text: list[Any] = []
+        self.lists_of_tuples: list[Any] = []  # what `findall` gives of several groups
         self.let_in: dict[
             int, tuple[Any, list[Origin | None]]
         ] = {}  # what tests let into a list, set, dictionary
         self.tests: list[Origin] = []
+        self.before: list[tuple[Origin, dict[str, Origin | None]]] = []  # variables as an `if` found them
         self.noted: dict[tuple[int, str], tuple[Node, Any]] = {}
         self.later: dict[int, Entry] = {}
         self.pending: Entry | None = None
@@ -109,8 +113,8 @@ class State:
                 elif isinstance(origin, Origin) and origin.value is value:
                     home[key[0]] = origin
                 else:
-                    home[key[0]] = self.identified(value) or Origin(
-                        "load", value, _number(node), (), record.called_under
+                    home[key[0]] = self.identified(value) or self.loaded(
+                        value, _number(node), record.called_under
                     )
             self.note(node, name, value)
         elif isinstance(target, list):
@@ -166,8 +170,8 @@ class State:
             return [self.item(part, index, item) for part, item in zip(arguments, value, strict=True)]
         if function is enumerate and len(value) == 2 and arguments:
             return [None, self.item(arguments[0], index, value[1])]
-        container = getattr(function, "__self__", None)
-        if getattr(function, "__name__", "") == "items" and type(source) in _VIEWS and len(value) == 2:
+        container = look(function, "__self__", None)
+        if look(function, "__name__", "") == "items" and type(source) in _VIEWS and len(value) == 2:
             return [None, self.item(container, value[0], value[1])]
         return [self.item(value, position, item) for position, item in enumerate(value)]
 
@@ -181,6 +185,12 @@ class State:
         """The origin of this very object."""
         found = self.by_identity.get(id(value))
         return found if found is not None and found.value is value else None
+
+    def loaded(self, value: Any, node: int, guard: Origin | None = None) -> Origin:
+        """The origin of something that was there before; where else it is met tells nothing of this place."""
+        if type(value) in NUMBERS:
+            self.given[id(value)] = value
+        return Origin("load", value, node, (), guard)
 
     def item(self, container: Any, key: Any, value: Any) -> Origin | None:
         """The origin of the number that a container holds under a key or index."""
@@ -244,7 +254,7 @@ class State:
             if type(container) is list:
                 value = container[key]
             elif isinstance(container, dict):
-                counts = getattr(container, "default_factory", None) in (int, float)
+                counts = look(container, "default_factory", None) in (int, float)
                 default = 0 if counts or type(container) is Counter else None
                 value = dict.get(container, key, default)
             else:
@@ -348,7 +358,7 @@ def operand(record: Record, kid: int, value: Any, at: int, use: bool = True) -> 
         if found is None and kind is str:
             return value
         if found is None:
-            return Origin("load", value, kid or at, (), guard_of(record, kid or at))
+            return STATE.loaded(value, kid or at, guard_of(record, kid or at))
     if use and what in _REUSED:
         guard = guard_of(record, kid)
         if found.guard is not guard:
@@ -357,14 +367,15 @@ def operand(record: Record, kid: int, value: Any, at: int, use: bool = True) -> 
 
 
 def register(value: Any, origin: Origin) -> None:
-    """Let an object be found by its identity; values the interpreter shares are left out."""
+    """Let an object be found by its identity; left out are values the interpreter or the user's own tables share."""
     kind = type(value)
     if kind is float:
-        STATE.by_identity[id(value)] = origin
+        if id(value) not in STATE.given:
+            STATE.by_identity[id(value)] = origin
     elif kind is bool or value is None:
         return
     elif kind is int:
-        if not -6 < value < 257:
+        if not -6 < value < 257 and id(value) not in STATE.given:
             STATE.by_identity[id(value)] = origin
     elif kind is str:
         if len(value) > 1:
@@ -373,6 +384,8 @@ def register(value: Any, origin: Origin) -> None:
         new = STATE.by_identity.setdefault(id(value), origin) is origin
         if kind in (list, tuple) and value and type(value[0]) in (str, type(None)):
             STATE.lists_of_text.append(value)
+        elif new and kind is list and value and type(value[0]) is tuple and value[0] and type(value[0][0]) is str:
+            STATE.lists_of_tuples.append(value)
         elif new and kind.__name__ == "ndarray":
             note_numbers(value)
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from rewards.tracing.arrays import frozen, is_array, numpy_key
+from rewards.tracing.looking import has, look
 from rewards.tracing.nodes import NODES
 from rewards.tracing.provenance import Entry, Origin, plain
 from rewards.tracing.state import OPERATORS, STATE
@@ -119,9 +120,9 @@ def _first(table: Any, name: Any) -> Any:
         return values
     function, arguments, named = made.parts
     source = plain(arguments[0] if arguments else named.get("data"))
-    if getattr(function, "__name__", "") == "copy" and is_table(getattr(function, "__self__", None)):
+    if look(function, "__name__", "") == "copy" and is_table(look(function, "__self__", None)):
         return _noted(values, Origin("view", values, made.node, (column(function.__self__, name), "values")))
-    if getattr(function, "__name__", "") != "DataFrame":
+    if look(function, "__name__", "") != "DataFrame":
         return values
     if type(source) is dict and name in source:
         made_of = _column_of(source[name], len(table), made.node, STATE.item(source, name, source[name]))
@@ -140,9 +141,9 @@ def _noted(values: Any, origin: Origin) -> Any:
 def _column_of(value: Any, length: int, node: int, origin: Any) -> Any:
     """The array of a column that a value becomes; None where it is not followed."""
     if is_array(value):
-        if value.ndim != 1 or len(value) != length or (hasattr(value, "index") and not _numbered(value)):
+        if value.ndim != 1 or len(value) != length or (has(value, "index") and not _numbered(value)):
             return None
-        values = np.array(value.to_numpy() if hasattr(value, "to_numpy") else value)
+        values = np.array(value.to_numpy() if has(value, "to_numpy") else value)
         return _noted(values, Origin("view", values, node, (frozen(value), "values")))
     if type(value) in (list, tuple) and len(value) == length:
         values = np.array(value)
@@ -205,7 +206,7 @@ def _target(container: Any, key: Any) -> tuple[Any, Any, Any]:
 def _added(table: Any, name: Any, what: Any, operation: Any, number: int, guard: Origin | None) -> Any:
     old = column(table, name)
     value = plain(what)
-    if old is None or (hasattr(value, "index") and is_array(value) and not value.index.equals(table.index)):
+    if old is None or (has(value, "index") and is_array(value) and not value.index.equals(table.index)):
         return None
     try:
         with np.errstate(all="ignore"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -60,10 +61,28 @@ def test_a_row_without_a_total_stands_nowhere() -> None:
     assert field([math.nan, 1.0], "aa").place(10, [explained(0.0, {})], [1.0]) is None
 
 
-def test_the_ceiling_is_declared_or_learned_from_parts_and_samples() -> None:
-    reward = explained(0.25, {"b": 0.5}, paid=0.25)
+def test_the_ceiling_is_declared_or_what_the_code_says() -> None:
+    reward = replace(explained(0.25, {"b": 0.5}, paid=0.25), most=0.75)
     scores = np.array([[0.25], [0.5]])
     assert ceilings([reward], described([{"name": "r", "range": (0.0, 1.0)}]), scores) == (1.0,)
     assert ceilings([reward], described([{"name": "r"}]), scores) == (0.75,)
+
+
+def test_the_ceiling_is_not_below_what_a_row_got() -> None:
+    reward = replace(explained(0.25, {}), most=0.75)
     assert ceilings([reward], described([{"name": "r"}]), np.array([[2.0]])) == (2.0,)
-    assert ceilings([explained(0.0, {})], described([{"name": "r"}]), None) == (None,)
+    assert ceilings([reward], described([{"name": "r", "range": (0.0, 1.0)}]), np.array([[2.0]])) == (2.0,)
+
+
+def test_there_is_no_ceiling_where_nobody_knows_it() -> None:
+    reward = explained(0.25, {"b": 0.5}, paid=0.25)  # what this row might have got says nothing of others
+    assert ceilings([reward], described([{"name": "r"}]), np.array([[0.5]])) == (None,)
+
+
+def test_a_branch_that_would_have_paid_more_counts_once() -> None:
+    paid = RewardExplanation(
+        "r", 0.2, (Credit("paid", 0.2, 1.0, 1),), (), True, (Credit("other", 0.0, 0.8, 2),)
+    )
+    placed = field([0.2, 1.5], "aa").place(10, [paid], [1.0])
+    assert placed is not None
+    assert placed.gains == ()

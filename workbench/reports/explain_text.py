@@ -146,7 +146,7 @@ def _cells(credit: Credit, text: str) -> tuple[Text, str, str, Text, Text]:
     style = "green" if credit.points > 0 else "red" if credit.points < 0 else ""
     named = paid_for(credit, text)
     because = Text(credit.condition or (credit.name if named != credit.name else ""))
-    if credit.condition is not None:
+    if credit.condition is not None and credit.value is not None:  # None: a test that was not made
         because.append(f"  {_value(credit)}", style="dim")
     if credit.compared is not None:
         because.append(f"  {credit.compared[0]} with {credit.compared[1]}", style="dim")

@@ -340,5 +340,6 @@ def test_programs_that_die_leave_no_process_and_no_open_file(sandbox: Sandbox, t
         sandbox.run(Job(KILLERS[number % len(KILLERS)]))
     with sandbox.server("candidate") as server:
         assert server.process.pid == session
-        assert (len(processes_of(session)), open_files()) == (before, files)
+        assert len(processes_of(session)) == before
+        assert open_files() <= files  # others of this process may have been closed meanwhile
         assert len(os.listdir(f"/proc/{inside}/fd")) == theirs

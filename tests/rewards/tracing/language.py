@@ -558,3 +558,34 @@ def case_same_constant_many_times(log):
         (0.1, 0.2) == (0.1, 0.2),
         0.1 in (0.1, 0.2),
     )
+
+
+def case_attributes_that_answer_for_everything(log):
+    class Counted:
+        def __getattr__(self, name):
+            log.append(name)
+            return 0.5 if name == "half" else {}[name]
+
+        @property
+        def shape(self):
+            log.append("shape")
+
+        def __setitem__(self, key, value):
+            log.append((key, value))
+
+    counted = (lambda: Counted())()
+    counted["x"] = counted.half
+    try:
+        return counted.missing
+    except KeyError as error:
+        return str(error)
+
+
+def case_recursion_that_python_allows(log):
+    def depth(thing):
+        return 1 + max((depth(inner) for inner in thing), default=0)
+
+    nested = []
+    for _ in range(200):
+        nested = [nested]
+    return depth(nested)

@@ -396,7 +396,7 @@ def reward(completions, **kwargs):
     rows = batch()
     explanations = [explainer.explain("reward", rows, row) for row in range(len(rows))]
     assert [one.exact for one in explanations] == [True] * 4
-    assert [one.alone for one in explanations] == [True, False, False, False]
+    assert not any(one.alone for one in explanations)  # nor the longest, which gets the same score alone
 
 
 # --------------------------------------------------------------------- prompts a reward does not apply to, dice
@@ -470,7 +470,7 @@ def test_no_credits_of_another_call_are_shown(tmp_path: Path, row: int) -> None:
     )
     explanation = explain(tmp_path, source, row, rows=batch(["a"] * 8))
     assert (explanation.credits, explanation.exact) == ((), False)
-    assert "no recorded call gave these: there are no credits" in explanation.notes[0]
+    assert "no recorded call gave this score" in explanation.notes[0]
     assert explanation.lines
 
 
