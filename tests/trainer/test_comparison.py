@@ -45,6 +45,15 @@ def moody(completions, **kwargs):
 """
 
 
+PICKY = """
+from rewards import reward
+
+
+@reward(range=(0.0, 1.0))
+def picky(completions, **kwargs):
+"""
+
+
 @pytest.fixture
 def crew(tmp_path: Path) -> Iterator[Crew]:
     (tmp_path / "rewards.py").write_text(REWARDS)
@@ -102,7 +111,8 @@ def test_a_regression_shows_the_pair_of_completions_that_lost(crew: Crew) -> Non
 
 def test_completions_without_a_score_are_counted_and_told(crew: Crew) -> None:
     result = compared(crew, said("1", "2", "3", "4"), said("boom", "2", "3", "4"))
-    assert (result.lines[3].unscored, result.lines[3].paired.pairs) == (1, 3)
+    moody = result.lines[3]
+    assert (moody.unscored_base, moody.unscored_trained, moody.paired.pairs) == (0, 1, 3)
     assert result.errors["moody"].startswith("ValueError: boom (rewards.py:")
     assert "reward 'moody' could not score some completions" in to_text(result)
 
@@ -116,9 +126,49 @@ def test_the_text_tells_rewards_apart_and_marks_shadows(crew: Crew) -> None:
 
 
 def test_no_clear_difference_comes_with_what_would_have_shown(crew: Crew) -> None:
-    result = compared(crew, said("1", "2", "9", "9"), said("<answer>1", "x", "9", "9"))
-    assert "no clear difference" in sentence(result)
-    assert "would not have shown on so few prompts" in sentence(result)
+    few = compared(crew, said("1", "2", "9", "9"), said("<answer>1", "x", "9", "9"))
+    assert sentence(few).endswith(": no clear difference; fewer than 6 prompts can show none")
+    more = Prompts(rows=ROWS * 2, source="eight sums", trained=7, overlapping=0)
+    base, trained = said(*["1", "2", "9", "9"] * 2), said(*["<answer>1", "x", "9", "9"] * 2)
+    text = sentence(compare_answers((base, trained), more, crew))
+    assert "a true difference of 1.361 would have shown in 80 of 100 such comparisons, smaller ones" in text
+    assert "would not have shown" not in text
+
+
+def test_answers_that_got_no_score_do_not_count_in_the_models_favour(tmp_path: Path) -> None:
+    made = (
+        PICKY
+        + "    return [None if c[0]['content'] == '?' else float(c[0]['content']) for c in completions]\n"
+    )
+    (tmp_path / "picky.py").write_text(made)
+    prompts = Prompts(rows=ROWS * 3, source="twelve sums", trained=7, overlapping=0)
+    base, trained = said(*["1", "0", "0"] * 4), said(*["1", "1", "?"] * 4)
+    with Crew(f"{tmp_path}/picky.py::picky") as crew:
+        result = compare_answers((base, trained), prompts, crew)
+    line = result.total
+    assert (line.paired.pairs, line.unscored_base, line.unscored_trained) == (8, 0, 4)
+    assert "total 0.500 -> 1.000 on 8 of 12 held-out prompts" in sentence(result)
+    assert "without a score: base 0, trained 4; the sides lack scores unevenly (picky: base 0" in sentence(
+        result
+    )
+    assert "counted as the worst the total is 0.333 -> 0.667 on 12 prompts" in sentence(result)
+    assert "      8  0/4" in to_text(result)
+
+
+def test_a_verdict_that_hangs_on_answers_without_a_score_is_withheld(tmp_path: Path) -> None:
+    made = (
+        PICKY
+        + "    return [None if c[0]['content'] == '?' else float(c[0]['content']) for c in completions]\n"
+    )
+    (tmp_path / "picky.py").write_text(made)
+    prompts = Prompts(rows=ROWS * 3, source="twelve sums", trained=7, overlapping=0)
+    base, trained = said(*["0.5", "0.5"] * 6), said(*["0.9", "?"] * 6)
+    with Crew(f"{tmp_path}/picky.py::picky") as crew:
+        result = compare_answers((base, trained), prompts, crew)
+    assert (result.total.paired.verdict, result.total.verdict) == ("higher", "withheld")
+    assert sentence(result).endswith("no clear difference, so the verdict depends on them")
+    assert to_json(result)["lines"][0]["verdict"] == "withheld"
+    assert [one.trained for one in result.worst] == ["?"] * 5
 
 
 def test_the_json_is_strict_and_says_what_came_out(crew: Crew) -> None:

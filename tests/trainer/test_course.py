@@ -36,12 +36,45 @@ def test_mann_kendall_agrees_with_the_textbook() -> None:
     assert mann_kendall(np.ones(10)) == (0, 1.0)
 
 
-def test_the_window_is_a_tenth_of_the_planned_run_and_at_least_five_points() -> None:
+def test_the_window_is_a_tenth_of_the_planned_run_and_at_least_five_steps() -> None:
     course = course_of([float(n) for n in range(200)], total_steps=400)
     assert course.window(course.series("reward")).steps[0] == 161
     short = course_of([1.0] * 8, total_steps=8)
     assert len(short.window(short.series("reward"))) == 5
     assert course_of([1.0] * 4).recent("reward") is None
+
+
+def test_the_first_fifth_of_a_long_run_is_a_fifth_of_its_steps() -> None:
+    series = course_of([float(step) for step in range(1, 1537)]).series("reward")
+    assert len(series) <= MOST_POINTS
+    first, last = series.fifths()
+    assert (first, last) == (pytest.approx(154.0, abs=1.5), pytest.approx(1383.0, abs=1.5))
+    assert (series.mean(), series.median()) == (pytest.approx(768.5), pytest.approx(768.5, abs=1.0))
+    assert series.blocks(4) == pytest.approx([192.5, 576.5, 960.5, 1344.5], abs=2.0)
+    assert series.covered == 1536
+
+
+def test_windows_are_counted_in_steps_however_often_a_run_is_logged() -> None:
+    course = Course(Facts(total_steps=300))
+    for step in range(25, 301, 25):
+        course.add(step, {"reward": float(step)})
+    recent, start = course.recent("reward"), course.start("reward")
+    assert recent is not None
+    assert start is not None
+    assert (recent.steps.tolist(), start.steps.tolist()) == ([275.0, 300.0], [25.0, 50.0])
+
+
+def test_the_first_line_of_a_run_that_is_joined_late_stands_for_no_more_than_the_next() -> None:
+    course = Course(Facts())
+    for step in (5000, 5010, 5020):
+        course.add(step, {"reward": 1.0})
+    assert course.series("reward").weights.tolist() == [10.0, 10.0, 10.0]
+
+
+def test_a_course_that_was_written_without_weights_is_read_by_the_distances_of_its_points() -> None:
+    course = Course(Facts())
+    course.restore({"step": 6, "points": {"reward": [[1.5, 3.5, 5.0, 6.0], [1.0] * 4]}, "not_finite": {}})
+    assert course.series("reward").weights.tolist() == [2.0, 2.0, 1.5, 1.0]
 
 
 def test_what_is_not_finite_is_remembered_and_kept_out_of_the_series() -> None:

@@ -153,6 +153,17 @@ def test_held_out_prompts_below_the_base_twice_are_told() -> None:
     assert found("oracle", **ahead) == []
 
 
+def test_evaluations_without_an_interval_raise_no_alarm() -> None:
+    course = Course(Facts(weights={"right": 1.0}))
+    for step in range(1, 81):
+        line = {"reward": 0.5}
+        if step % 20 == 0:
+            line |= {"held_out/gain": 0.1 if step > 40 else -0.3}
+            line |= {"held_out/gain_low": -0.4, "held_out/gain_high": -0.2} if step <= 40 else {}
+        course.add(step, line)
+    assert list(RULES["oracle"](course, Thresholds())) == []
+
+
 @pytest.mark.guide("G15")
 def test_a_format_that_is_never_earned_is_ignored() -> None:
     ignored = one("format-ignored", rewards__tags__mean=0.01)
@@ -167,6 +178,13 @@ def test_length_that_pays_is_left_alone() -> None:
     assert one("length", **longer, completions__clipped_ratio=0.3).severity == "critical"
     assert found("length", **longer, rewards__right__mean=lambda t: t) == []
     assert "brevity" in one("length", completions__mean_length=lambda t: 60 - 50 * t).advice
+
+
+def test_length_that_doubles_is_found_in_a_log_of_every_25th_step() -> None:
+    course = Course(replace(FACTS, total_steps=200))
+    for step in range(25, 201, 25):
+        course.add(step, {**USUAL, "completions/mean_length": 100 * (1 + step / 200)})
+    assert [diagnosis.name for diagnosis in RULES["length"](course, Thresholds())] == ["length"]
 
 
 def test_nearly_all_cut_off_is_told_at_the_first_step() -> None:

@@ -178,6 +178,14 @@ def test_an_evaluation_is_paired_and_totals_use_the_declared_weights() -> None:
     assert lines["a"]["mean"] == pytest.approx(2 / 3)
     assert lines["total"]["now"] == 1.0
     assert (lines["b"]["base"], lines["b"]["mean"]) == (0.5, 0.0)
+    assert (lines["b"]["pairs"], lines["b"]["unscored"]) == (2, [1, 1])
+
+
+def test_an_evaluation_withholds_a_verdict_that_hangs_on_answers_without_a_score() -> None:
+    base, now = scored([[0.5]] * 12), scored([[0.9], [None]] * 6)
+    line = compare(base, now, [1.0], [(0.0, 1.0)])["total"]
+    assert (line["verdict"], line["low"], line["high"]) == ("withheld", None, None)
+    assert (line["pairs"], line["unscored"]) == (6, [0, 6])
 
 
 def test_what_the_untrained_model_answered_is_read_back_as_it_was_written(

@@ -9,13 +9,22 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rewards.errors import UsageError
 from tests.trainer.batches import scored
 from trainer.job import Request
 from trainer.preflight.report import Preflight, preflight
-from trainer.preflight.sampled_signal import dead_probability, parse_bounds, prompt_key, read_groups, success
+from trainer.preflight.sampled_signal import (
+    Solved,
+    forecast,
+    parse_bounds,
+    prompt_key,
+    read_groups,
+    success,
+    write_filtered,
+)
 
 
 def examine(project: Path, *sets: str, samples: tuple[Path, ...] = ()) -> Preflight:
@@ -82,35 +91,79 @@ def task_file(folder: Path, replies: list[str]) -> Path:
     return path
 
 
+def sampled(project: Path, *replies: list[str]) -> Path:
+    """Samples of as many prompts as there are lists of replies."""
+    path = project / "s.jsonl"
+    rows = [
+        {
+            "prompt": [{"role": "user", "content": f"What is {number} + 1?"}],
+            "answer": number + 1,
+            "samples": [{"completion": text} for text in texts],
+        }
+        for number, texts in enumerate(replies)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
 @pytest.mark.guide("G1")
 def test_samples_without_any_spread_end_in_no(project: Path) -> None:
-    chat = [{"role": "user", "content": "What is 1 + 1?"}]
-    row = {"prompt": chat, "answer": 2, "samples": [{"completion": "no"}] * 8}
-    (project / "s.jsonl").write_text(json.dumps(row) + "\n")
-    report = examine(project, samples=(project / "s.jsonl",))
-    assert "there is next to nothing to learn: 100% of the groups would have no spread" in report.to_text()
+    report = examine(project, samples=(sampled(project, *[["no"] * 8] * 16),))
+    assert (
+        "no: there is next to nothing to learn: 100% of the groups would have no spread "
+        "(interval 81% to 100%, 16 prompts)" in report.to_text()
+    )
     assert report.verdict == "no"
+
+
+def test_a_few_prompts_without_spread_are_no_ground_for_a_no(project: Path) -> None:
+    report = examine(project, samples=(sampled(project, ["no"] * 8, ["no"] * 8),))
+    assert (
+        "think again: 100% of the groups would have no spread (interval 34% to 100%, 2 prompts)"
+        in report.to_text()
+    )
+    assert report.verdict == "think again"
 
 
 @pytest.mark.guide("G1")
 def test_samples_with_spread_are_a_signal(project: Path) -> None:
-    chat = [{"role": "user", "content": "What is 1 + 1?"}]
-    row = {
-        "prompt": chat,
-        "answer": 2,
-        "samples": [{"completion": text} for text in ("2", "no", "<answer>2", "x")],
-    }
-    (project / "s.jsonl").write_text(json.dumps(row) + "\n")
-    text = "\n".join(section(examine(project, samples=(project / "s.jsonl",)), "signal").lines)
+    file = sampled(project, ["1", "no", "<answer>1", "x"])
+    text = "\n".join(section(examine(project, samples=(file,)), "signal").lines)
     assert "4 completions of 1 prompts" in text
-    assert "a group of 4 would have no spread with probability 0.00" in text
+    assert (
+        "a group of 4 would have no spread with probability 0.00 (95 % interval 0.00 to 0.79, from 1 prompts)"
+        in text
+    )
 
 
-def test_dead_groups_are_estimated_without_bias() -> None:
-    assert dead_probability([1.0] * 8, 4) == 1.0
-    assert dead_probability([0.0] * 4 + [1.0] * 4, 4) == pytest.approx(2 / 70)
-    assert dead_probability([0.0, 1.0], 4) == pytest.approx(2 / 16)
-    assert dead_probability([1.0], 4) == 1.0
+def test_groups_larger_than_the_samples_are_not_foretold(project: Path) -> None:
+    report = examine(project, samples=(sampled(project, *[["no"] * 3] * 40),))
+    lines, worries = section(report, "signal").lines, section(report, "signal").worries
+    assert "groups of 4 are not foretold: no prompt has 4 scored completions" in lines[1]
+    assert "a group of 3 would have no spread with probability 1.00" in lines[2]
+    assert worries == []
+
+
+def test_dead_groups_are_foretold_without_bias() -> None:
+    draws = np.random.default_rng(0).random((4000, 8)) < 0.1
+    batch = scored([[float(value)] for value in draws.ravel()], group=8)
+    assert forecast(batch, 8).dead == pytest.approx(0.43, abs=0.02)
+    few = forecast(scored([[float(value)] for value in draws[:, :2].ravel()], group=2), 8)
+    assert (few.size, few.planned) == (2, False)
+
+
+def test_dead_groups_are_those_of_what_the_trainer_ranks_by() -> None:
+    rows = [
+        [1.0, 0.0],
+        [0.0, 1.0],
+        [0.0, 1.0],
+        [0.0, 1.0],
+    ]  # one total, two kinds of answer: told apart or not
+    assert forecast(scored(rows, names=("a", "b")), 4).dead == 1.0
+    apart = scored(rows, names=("a", "b"), weights=[1.0, 0.5], aggregation="normalize_then_sum")
+    assert forecast(apart, 4).dead == 0.0
+    level = scored(rows, names=("a", "b"), aggregation="normalize_then_sum")
+    assert forecast(level, 4).dead == 1.0
 
 
 def test_single_completions_make_no_group(tmp_path: Path) -> None:
@@ -143,7 +196,9 @@ def test_every_stage_is_examined(project: Path) -> None:
     (project / "s.jsonl").write_text(json.dumps(row) + "\n")
     report = examine(project, samples=(project / "s.jsonl",))
     layout, answers = (section(report, f"stage '{name}': signal") for name in ("layout", "answers"))
-    assert any("there is next to nothing to learn" in why for _, why in layout.worries)  # none has a tag
+    assert any(
+        "100% of the groups would have no spread" in why for _, why in layout.worries
+    )  # none has a tag
     assert any("mean total 0.000" in line for line in answers.lines)  # the stage's weight, 0, is what counts
     rows = section(report, "stage 'answers': rows")
     assert rows.worries == [("no", "every reward of this stage has weight 0: nothing is trained on")]
@@ -158,7 +213,7 @@ def test_every_stage_is_examined(project: Path) -> None:
 
 def test_prompts_that_are_always_or_never_solved_are_left_out(project: Path) -> None:
     rows = [json.loads(line) for line in (project / "train.jsonl").read_text().splitlines()]
-    replies = [["no"] * 4, ["{}"] * 4, ["{}", "no", "no", "no"]]  # never, always, sometimes
+    replies = [["no"] * 40, ["{}"] * 40, ["{}", "no", "no", "no"]]  # never, always, sometimes
     samples = [
         {
             "prompt": [{"role": "user", "content": row["prompt"]}],
@@ -195,4 +250,19 @@ def test_samples_that_could_not_be_scored_do_not_make_a_prompt_too_hard() -> Non
     entry = SimpleNamespace(kind="correctness", range=(0.0, 1.0))
     job: Any = SimpleNamespace(description=SimpleNamespace(reward=lambda name: SimpleNamespace(entry=entry)))
     batch = replace(scored([[1.0], [None], [0.0], [1.0], [None]]), prompts=["a", "a", "b", "b", "c"])
-    assert success(job, batch) == {prompt_key("a"): 1.0, prompt_key("b"): 0.5}
+    assert success(job, batch) == {prompt_key("a"): Solved(1, 1), prompt_key("b"): Solved(1, 2)}
+
+
+def test_a_prompt_is_left_out_only_where_its_samples_are_enough_to_say_so(tmp_path: Path) -> None:
+    rows = [{"prompt": name} for name in ("never of 8", "never of 36", "always of 36", "half")]
+    counts = [Solved(0, 8), Solved(0, 36), Solved(36, 36), Solved(4, 8)]
+    solved = {prompt_key(row["prompt"]): one for row, one in zip(rows, counts, strict=True)}
+    done = write_filtered(rows, [], solved, (0.1, 0.9), tmp_path / "kept.jsonl")
+    assert (done.kept, done.too_hard, done.too_easy, done.undecided) == (1, 1, 1, 1)
+    assert done.lines()[2] == (
+        "outside on too few samples to be sure of it, and kept: 1, which takes 36 or more where all fail or all succeed"
+    )
+    assert [json.loads(line)["prompt"] for line in (tmp_path / "kept.jsonl").read_text().splitlines()] == [
+        "never of 8",
+        "half",
+    ]

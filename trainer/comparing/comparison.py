@@ -8,7 +8,6 @@ compared.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -21,7 +20,8 @@ from rewards.running import Crew
 from rewards.targets import parse_target
 from trainer.bare import attached_facts, is_bare
 from trainer.bounds import COMPLETION_TOKENS, completion_tokens
-from trainer.comparing.statistics import Z_ALPHA, Z_POWER, Paired, paired, prompts_needed
+from trainer.comparing.sides import WITHHELD, Sides, compare_scores, counted_totals, per_prompt
+from trainer.comparing.statistics import FEWEST, NOTHING, prompts_needed
 from trainer.data.held_out import Prompts, Row, prompts_for
 from trainer.environment import find_device
 from trainer.job import describe
@@ -52,21 +52,18 @@ Answers = list[list[Completion]]
 Progress = Callable[[str, int, int], None]
 
 
-@dataclass(frozen=True)
-class Line:
-    """One reward (or the total) over all prompts: the base's mean, the trained model's, and their paired
-    difference.
-
-    `unscored` counts the completions, of both models, that the reward gave no score for.
-    """
+@dataclass(frozen=True, kw_only=True)
+class Line(Sides):
+    """One reward (or the total) over all prompts; the total has neither kind nor weight."""
 
     name: str
     kind: str | None
     weight: float | None
-    base: float
-    trained: float
-    paired: Paired
-    unscored: int
+
+    @property
+    def unscored(self) -> int:
+        """Completions of both models that have no score."""
+        return self.unscored_base + self.unscored_trained
 
 
 @dataclass(frozen=True)
@@ -121,10 +118,16 @@ def compare_answers(
     samples = len(answers[0][0])
     scored = [score(crew, prompts.rows, one) for one in answers]
     entries = [crew.description.reward(name).entry for name in crew.names]
-    lines = [_line(TOTAL, None, None, scored[0].totals, scored[1].totals, samples)]
-    for column, entry in enumerate(entries):
-        before, after = (batch.scores[:, column] for batch in scored)
-        lines.append(_line(entry.name, entry.kind, entry.weight, before, after, samples))
+    scores = (scored[0].scores, scored[1].scores)
+    weights, ranges = [entry.weight for entry in entries], [entry.range for entry in entries]
+    heads = [(TOTAL, None, None), *((entry.name, entry.kind, entry.weight) for entry in entries)]
+    lines = [
+        Line(name=name, kind=kind, weight=weight, **vars(side))
+        for (name, kind, weight), side in zip(
+            heads, compare_scores(*scores, weights, ranges, samples=samples), strict=True
+        )
+    ]
+    paid = counted_totals(*scores, weights, ranges, samples)
     return Comparison(
         *labels,
         prompts=len(prompts.rows),
@@ -134,7 +137,7 @@ def compare_answers(
         overlapping=prompts.overlapping,
         sampling=sampling,
         lines=lines,
-        worst=regressions([row["prompt"] for row in prompts.rows], answers, scored, samples),
+        worst=regressions([row["prompt"] for row in prompts.rows], answers, paid, samples),
         notes=tuple(notes),
         errors=_first_errors(scored),
     )
@@ -163,50 +166,23 @@ def score(crew: Crew, rows: Sequence[Row], answers: Sequence[Sequence[Completion
     return scoring.score(batch, step=0, split="eval")
 
 
-def _line(
-    name: str,
-    kind: str | None,
-    weight: float | None,
-    before: NDArray[Any],
-    after: NDArray[Any],
-    samples: int,
-) -> Line:
-    import numpy as np
-
-    pairs = [per_prompt(values, samples) for values in (before, after)]
-    both = ~np.isnan(pairs[0]) & ~np.isnan(pairs[1])
-    means = [float(values[both].mean()) if both.any() else math.nan for values in pairs]
-    unscored = int(np.isnan(before).sum() + np.isnan(after).sum())
-    return Line(name, kind, weight, means[0], means[1], paired((pairs[1] - pairs[0]).tolist()), unscored)
-
-
-def per_prompt(values: NDArray[Any], samples: int) -> NDArray[Any]:
-    """The mean of each prompt's scores; missing scores are passed over, a prompt without any is NaN."""
-    import numpy as np
-
-    table = values.reshape(-1, samples)
-    counts = (~np.isnan(table)).sum(axis=1)
-    sums = np.nansum(table, axis=1)
-    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-
-
 def regressions(
     prompts: Sequence[Prompt],
     answers: Sequence[list[list[Completion]]],
-    scored: Sequence[ScoredBatch],
+    totals: tuple[NDArray[Any], NDArray[Any]],
     samples: int,
 ) -> list[Regression]:
     """The prompts that lost most of the total, worst first, at most five."""
     import numpy as np
 
-    before, after = (per_prompt(batch.totals, samples) for batch in scored)
+    before, after = (per_prompt(values, samples) for values in totals)
     loss = np.nan_to_num(before - after)
     order = [int(row) for row in np.argsort(-loss, kind="stable") if loss[row] > 0][:WORST]
     return [
         Regression(
             prompt=prompts[row],
-            base=_lowest(answers[0][row], -scored[0].totals, row, samples),
-            trained=_lowest(answers[1][row], scored[1].totals, row, samples),
+            base=_lowest(answers[0][row], -totals[0], row, samples),
+            trained=_lowest(answers[1][row], totals[1], row, samples),
             base_total=float(before[row]),
             trained_total=float(after[row]),
         )
@@ -448,21 +424,46 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
     """The comparison as it stands in comparison.json."""
     values = asdict(comparison)
     for line, one in zip(values["lines"], comparison.lines, strict=True):
-        line["verdict"] = one.paired.verdict
+        line["unscored"] = one.unscored
+        line["verdict"] = one.verdict
     values["sentence"] = sentence(comparison)
     return values
 
 
 def sentence(comparison: Comparison) -> str:
-    """The outcome in one sentence: the total's difference, its interval, and what could have been seen."""
+    """The outcome in one sentence: the total's difference, its interval, what has no score, what could have shown."""
     line, result = comparison.total, comparison.total.paired
-    text = f"total {line.base:.3f} -> {line.trained:.3f} on {result.pairs} held-out prompts: {result.verdict}"
+    most = "" if result.pairs == comparison.prompts else f" of {comparison.prompts}"
+    text = f"total {line.base:.3f} -> {line.trained:.3f} on {result.pairs}{most} held-out prompts: {line.verdict}"
     if result.low is not None and result.high is not None:
         text += f" (difference {result.mean:+.3f}, 95 % interval {result.low:+.3f} to {result.high:+.3f})"
-    if result.verdict == "no clear difference" and result.detectable is not None:
-        text += f"; a difference below {result.detectable:.3f} would not have shown on so few prompts"
+    if line.unscored:
+        text += f"; completions without a score: base {line.unscored_base}, trained {line.unscored_trained}"
+    if line.counted is not None:
+        return text + _counted(comparison)
+    if result.verdict == NOTHING and result.pairs < FEWEST:
+        text += f"; fewer than {FEWEST} prompts can show none"
+    elif result.verdict == NOTHING and result.detectable is not None:
+        text += (
+            f"; a true difference of {result.detectable:.3f} would have shown in 80 of 100 such comparisons, "
+            "smaller ones less often"
+        )
         if result.mean:
-            scatter = (result.detectable / (Z_ALPHA + Z_POWER)) ** 2 * result.pairs
-            needed = prompts_needed(abs(result.mean), scatter + result.mean**2)
-            text += f", one like this takes about {needed}"
+            needed = prompts_needed(abs(result.mean), result.spread**2 + result.mean**2)
+            text += f", one like this takes about {needed} prompts"
     return text
+
+
+def _counted(comparison: Comparison) -> str:
+    """Which rewards scored the sides unevenly, and the total where what is missing counts as the worst."""
+    line, uneven = comparison.total, [one for one in comparison.lines[1:] if one.counted is not None]
+    assert line.counted is not None
+    told = "; ".join(
+        f"{one.name}: base {one.unscored_base}, trained {one.unscored_trained}" for one in uneven
+    )
+    counted = line.counted
+    text = (
+        f"; the sides lack scores unevenly ({told}); with the missing counted as the worst the total is "
+        f"{counted.base:.3f} -> {counted.trained:.3f} on {counted.paired.pairs} prompts: {counted.paired.verdict}"
+    )
+    return text if line.verdict != WITHHELD else f"{text}, so the verdict depends on them"

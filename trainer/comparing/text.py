@@ -1,4 +1,7 @@
-"""A comparison as text: a table, the outcome in a sentence, the worst regressions."""
+"""A comparison as text: a table, the outcome in a sentence, the worst regressions.
+
+`unscored` counts completions without a score, the base's and the trained model's.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +25,16 @@ def to_text(comparison: Comparison) -> str:
         f"prompts shared with the {comparison.trained_prompts} trained on: {overlap}",
         "",
         f"{'':<24}{'weight':>6}{'base':>8}{'trained':>9}{'difference':>12}   {'95 % interval':<18}{'detectable':>10}"
-        f"  {'up/down/same':<13}{'p':>7}",
+        f"  {'up/down/same':<13}{'p':>7}{'pairs':>7}  unscored",
     ]
     body = [_text_line(line) for line in comparison.lines]
     tail = ["", sentence(comparison)]
+    tail += [
+        f"{line.name}: {line.verdict}; with missing scores counted as the worst {line.counted.base:.3f} -> "
+        f"{line.counted.trained:.3f}: {line.counted.paired.verdict}"
+        for line in comparison.lines[1:]
+        if line.counted is not None
+    ]
     tail += [f"note: {note}" for note in comparison.notes]
     tail += [
         f"reward '{name}' could not score some completions: {why}" for name, why in comparison.errors.items()
@@ -43,7 +52,10 @@ def _text_line(line: Line) -> str:
     weight = "" if line.weight is None else f"{line.weight:g}"
     counts = f"{result.wins}/{result.losses}/{result.ties}"
     numbers = f"{line.base:>8.3f}{line.trained:>9.3f}{result.mean:>+12.3f}"
-    return f"{name:<24}{weight:>6}{numbers}   {bounds:<18}{detectable:>10}  {counts:<13}{result.p:>7.2g}"
+    return (
+        f"{name:<24}{weight:>6}{numbers}   {bounds:<18}{detectable:>10}  {counts:<13}{result.p:>7.2g}"
+        f"{result.pairs:>7}  {line.unscored_base}/{line.unscored_trained}"
+    )
 
 
 def _text_worst(worst: Iterable[Regression], completions: int) -> list[str]:

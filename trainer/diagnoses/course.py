@@ -19,7 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 BLOCKS = 15
-LEAST_WINDOW = 5
+LEAST_WINDOW, LEAST_POINTS = 5, 2
+"""Steps that a window stands for at least, and points that it has at least."""
+
 WINDOW_SHARE = 0.1
 MOST_POINTS = 1024
 """Points kept of one metric: beyond it neighbours are averaged, so that memory and time stay bounded."""
@@ -50,45 +52,103 @@ class Trend:
 
 @dataclass(frozen=True)
 class Series:
-    """The finite values of one metric with their steps."""
+    """The finite values of one metric with their steps.
+
+    `covers` says how many steps each value stands for, one each where it is left out: a run may be logged at every
+    tenth step only, and old points of a long run are means of several. All means, medians and stretches weigh by it.
+    """
 
     steps: NDArray[np.float64]
     values: NDArray[np.float64]
+    covers: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64]:
+        """Steps that each value stands for."""
+        return np.ones(len(self)) if self.covers is None else self.covers
+
+    @cached_property
+    def _even(self) -> bool:
+        return self.covers is None or not len(self) or bool((self.covers == self.covers[0]).all())
+
+    @cached_property
+    def covered(self) -> float:
+        """Steps that all values stand for."""
+        return float(np.add.reduce(self.weights))
 
     @property
     def span(self) -> float:
         """Steps from the first point to the last."""
         return float(self.steps[-1] - self.steps[0]) if len(self) else 0.0
 
+    def part(self, chosen: slice | NDArray[np.bool_]) -> Series:
+        """Some of the points."""
+        covers = None if self.covers is None else self.covers[chosen]
+        return Series(self.steps[chosen], self.values[chosen], covers)
+
     def between(self, first: float, last: float) -> Series:
         """The points of steps from `first` to `last`, both included."""
-        kept = (self.steps >= first) & (self.steps <= last)
-        return Series(self.steps[kept], self.values[kept])
+        return self.part((self.steps >= first) & (self.steps <= last))
+
+    def first(self, steps: float, *, least: int = 1) -> Series:
+        """The fewest points from the start that stand for so many steps, at least `least` points."""
+        count = int(np.searchsorted(np.cumsum(self.weights), steps * (1 - 1e-9))) + 1
+        return self.part(slice(max(count, least)))
 
     def mean(self) -> float:
         """The mean, NaN where there is no point."""
-        return float(np.add.reduce(self.values)) / len(self) if len(self) else math.nan
+        if not len(self):
+            return math.nan
+        if self._even:
+            return float(np.add.reduce(self.values)) / len(self)
+        return float(self.values @ self.weights) / self.covered
 
     def median(self) -> float:
         """The median, NaN where there is no point."""
         count = len(self)
         if not count:
             return math.nan
-        ordered = np.sort(self.values)  # a good deal quicker than np.median
-        return float(ordered[(count - 1) // 2] + ordered[count // 2]) / 2
+        if self._even:
+            ordered = np.sort(self.values)  # a good deal quicker than np.median
+            return float(ordered[(count - 1) // 2] + ordered[count // 2]) / 2
+        order = np.argsort(self.values)
+        below = np.cumsum(self.weights[order])
+        sides = [int(np.searchsorted(below, self.covered / 2, side)) for side in ("left", "right")]
+        return float(sum(self.values[order[min(at, count - 1)]] for at in sides)) / 2
+
+    def begins(self, count: int) -> NDArray[np.intp]:
+        """Where each of `count` stretches of equally many steps begins among the points; fewer where points are few."""
+        count = min(count, len(self))
+        if self._even:
+            return _stretches(len(self), count)[0]
+        middles = np.cumsum(self.weights) - self.weights / 2
+        return np.unique(np.searchsorted(middles, np.arange(count) * (self.covered / count)))
 
     def blocks(self, count: int = BLOCKS) -> NDArray[np.float64]:
         """Means of `count` stretches of equal length, of fewer where there are fewer points."""
-        begins, sizes = _stretches(len(self), min(count, len(self)))
-        return np.asarray(np.add.reduceat(self.values, begins) / sizes) if len(begins) else np.zeros(0)
+        if not len(self):
+            return np.zeros(0)
+        if self._even:
+            begins, sizes = _stretches(len(self), min(count, len(self)))
+            return np.asarray(np.add.reduceat(self.values, begins) / sizes)
+        begins = self.begins(count)
+        sums = np.add.reduceat(self.values * self.weights, begins)
+        return np.asarray(sums / np.add.reduceat(self.weights, begins))
 
     def fifths(self) -> tuple[float, float]:
-        """Mean of the first fifth of the points and of the last."""
-        size = max(1, len(self) // 5)
-        return float(self.values[:size].mean()), float(self.values[-size:].mean())
+        """Mean of the first fifth of the steps and of the last."""
+        if self._even:
+            size = max(1, len(self) // 5)
+            return float(self.values[:size].mean()), float(self.values[-size:].mean())
+        most = self.covered / 5 * (1 + 1e-9)
+        head, tail = (
+            max(1, int(np.searchsorted(np.cumsum(weights), most, "right")))
+            for weights in (self.weights, self.weights[::-1])
+        )
+        return self.part(slice(head)).mean(), self.part(slice(-tail, None)).mean()
 
     @cached_property
     def trend(self) -> Trend:
@@ -187,13 +247,16 @@ class Course:
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
         self.step = 0
-        self.points: dict[str, tuple[list[float], list[float]]] = {}
+        self.points: dict[str, tuple[list[float], list[float], list[float]]] = {}
         self.not_finite: dict[str, int] = {}
+        self._covers = 1.0
         self._cache: dict[str, Series] = {}
         self._recent: dict[tuple[str, ...], Series] = {}
 
     def add(self, step: int, metrics: Mapping[str, Any]) -> None:
         """Take the metrics of a step; what is no number is passed over, what is not finite is remembered."""
+        if step > self.step:
+            self._covers = float(step - self.step)
         self.step = max(self.step, step)
         self._forget()
         for name, value in metrics.items():
@@ -205,11 +268,16 @@ class Course:
             if not math.isfinite(number):
                 self.not_finite.setdefault(name, step)
                 continue
-            steps, values = self.points.setdefault(name, ([], []))
+            steps, values, covers = self.points.setdefault(name, ([], [], []))
+            if (
+                len(covers) == 1
+            ):  # nobody knows what was before the first line: it stands for no more than the next
+                covers[0] = min(covers[0], self._covers)
             steps.append(float(step))
             values.append(number)
+            covers.append(self._covers)
             if len(values) > MOST_POINTS:
-                self.points[name] = (_halved(steps), _halved(values))
+                self.points[name] = _halved(steps, values, covers)
 
     def __contains__(self, name: str) -> bool:
         return name in self.points
@@ -218,36 +286,39 @@ class Course:
         """The first of these metrics that the run has; an empty series where it has none."""
         name = next((one for one in names if one in self.points), "")
         if name not in self._cache:
-            steps, values = self.points.get(name, ([], []))
-            self._cache[name] = Series(np.array(steps), np.array(values))
+            steps, values, covers = self.points.get(name, ([], [], []))
+            self._cache[name] = Series(np.array(steps), np.array(values), np.array(covers))
         return self._cache[name]
 
     def window(self, series: Series) -> Series:
-        """The last tenth of the run (of its planned length where known), but at least five points."""
+        """The last tenth of the run (of its planned length where known), but at least five steps and two points."""
         if not len(series):
             return series
         planned = max(self.facts.total_steps, self.step)
         inside = int(np.count_nonzero(series.steps > self.step - WINDOW_SHARE * planned))
-        kept = max(LEAST_WINDOW, inside)
-        return Series(series.steps[-kept:], series.values[-kept:])
+        five = int(np.searchsorted(np.cumsum(series.weights[::-1]), LEAST_WINDOW)) + 1
+        return series.part(slice(-max(inside, five, LEAST_POINTS), None))
 
-    def recent(self, *names: str) -> Series | None:
-        """The window of a metric; None while it has too few points, or none within that stretch of the run."""
+    def recent(self, *names: str, least: int = LEAST_POINTS) -> Series | None:
+        """The window of a metric; None while it stands for fewer than five steps or has fewer than `least` points."""
         found = self._recent.get(names)
         if found is None:
             series = self.series(*names)
-            found = self._recent[names] = self.window(series) if len(series) >= LEAST_WINDOW else _NOTHING
-        return found if len(found) else None
+            known = series.covered >= LEAST_WINDOW and len(series) >= LEAST_POINTS
+            found = self._recent[names] = self.window(series) if known else _NOTHING
+        if 0 < len(found) < least <= len(self.series(*names)):
+            return self.series(*names).part(slice(-least, None))
+        return found if len(found) >= least else None
 
     def start(self, *names: str) -> Series | None:
-        """As many points as the window has, from the start of the run; None where both would overlap."""
+        """As many steps as the window stands for, from the start of the run; None where both would overlap."""
         series = self.series(*names)
-        size = len(self.window(series))
-        return (
-            Series(series.steps[:size], series.values[:size])
-            if len(series) >= max(2 * size, 2 * LEAST_WINDOW)
-            else None
-        )
+        window = self.window(series)
+        if window.covered < LEAST_WINDOW:
+            return None
+        start = series.first(window.covered, least=LEAST_POINTS)
+        fits = len(start) + len(window) <= len(series) and start.covered + window.covered <= series.covered
+        return start if fits else None
 
     def spread(self, name: str = "") -> float:
         """The usual standard deviation, over a batch, of a reward ("": the total) in the first part of the run."""
@@ -255,7 +326,7 @@ class Course:
         if not len(series):
             means = self.series(f"rewards/{name}/mean" if name else "reward")
             return float(means.values.std()) if len(means) else 0.0
-        return float(np.mean(series.values[: max(LEAST_WINDOW, len(series) // 3)]))
+        return series.first(max(float(LEAST_WINDOW), series.covered // 3)).mean()
 
     def place(self, name: str = "") -> float | None:
         """Where a reward ("": the total) lies now between the least and the most it can be, 0 to 1.
@@ -294,14 +365,17 @@ class Course:
         """All of it, for a checkpoint; `restore` takes it back."""
         return {
             "step": self.step,
-            "points": {name: [steps, values] for name, (steps, values) in self.points.items()},
+            "points": {name: list(lists) for name, lists in self.points.items()},
             "not_finite": self.not_finite,
         }
 
     def restore(self, values: Mapping[str, Any]) -> None:
         """Become what `to_json` gave."""
         self.step = int(values["step"])
-        self.points = {name: (list(pair[0]), list(pair[1])) for name, pair in values["points"].items()}
+        self.points = {
+            name: (list(steps), list(found), [float(one) for one in covers[0]] if covers else _gaps(steps))
+            for name, (steps, found, *covers) in values["points"].items()
+        }
         self.not_finite = dict(values["not_finite"])
         self._forget()
 
@@ -318,10 +392,24 @@ def as_number(value: Any) -> float | None:
     return float(value) if value in ("nan", "inf", "-inf") else None
 
 
-def _halved(values: Sequence[float]) -> list[float]:
-    """Means of neighbouring pairs; a last one without a neighbour stays."""
-    pairs = [(values[at] + values[at + 1]) / 2 for at in range(0, len(values) - 1, 2)]
-    return pairs + list(values[len(pairs) * 2 :])
+def _halved(
+    steps: list[float], values: list[float], covers: list[float]
+) -> tuple[list[float], list[float], list[float]]:
+    """Means of neighbouring pairs, weighed by the steps they stand for; a last one without a neighbour stays."""
+    rest = len(values) // 2 * 2
+    pairs = range(0, rest, 2)
+    both = [covers[at] + covers[at + 1] for at in pairs]
+    means = [
+        (values[at] * covers[at] + values[at + 1] * covers[at + 1]) / size
+        for at, size in zip(pairs, both, strict=True)
+    ]
+    return [steps[at + 1] for at in pairs] + steps[rest:], means + values[rest:], both + covers[rest:]
+
+
+def _gaps(steps: Sequence[float]) -> list[float]:
+    """Steps that points stand for, read off their distances; of courses that were written without."""
+    gaps = [later - earlier for earlier, later in itertools.pairwise(steps)]
+    return [max(1.0, gap) for gap in [*gaps[:1], *gaps]] or [1.0] * len(steps)
 
 
 def _reward_of(metric: str) -> str:

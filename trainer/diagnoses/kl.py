@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainer.diagnoses.course import Course, Series
+from trainer.diagnoses.course import Course
 from trainer.diagnoses.diagnosis import Diagnosis, Severity
 from trainer.watching.thresholds import Thresholds
 
@@ -22,7 +22,7 @@ def kl(course: Course, thresholds: Thresholds) -> Iterator[Diagnosis]:
     series = course.series(*KL)
     if len(series) < 3:
         return
-    now = Series(series.steps[-3:], series.values[-3:]).median()
+    now = series.part(slice(-3, None)).median()
     early = series.between(0.1 * course.step, 0.3 * course.step).median()
     jumped = now > NOTEWORTHY and len(series) >= 10 and early > 0 and now > thresholds.kl_ratio * early
     if now <= thresholds.kl_warn and not jumped:

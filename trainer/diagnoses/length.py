@@ -55,4 +55,4 @@ def _drift_began(series: Series, start: float) -> float:
     ratios = np.maximum(blocks / start, start / np.maximum(blocks, 1e-9))
     near = np.flatnonzero(ratios <= TURNING)
     at = int(near[-1]) if len(near) else 0
-    return float(series.steps[min(int(at * len(series) / len(blocks)), len(series) - 1)])
+    return float(series.steps[series.begins(30)[at]])

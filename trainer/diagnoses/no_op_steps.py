@@ -15,11 +15,13 @@ from trainer.diagnoses.diagnosis import Diagnosis
 from trainer.watching.thresholds import Thresholds
 
 TINY = 0.01
+FEWEST = 5
+"""Points that are judged: each is the gradient of one step, however many steps a line of the log stands for."""
 
 
 def no_op_steps(course: Course, thresholds: Thresholds) -> Iterator[Diagnosis]:
     """The share of such steps over the window."""
-    series, recent = course.series("grad_norm"), course.recent("grad_norm")
+    series, recent = course.series("grad_norm"), course.recent("grad_norm", least=FEWEST)
     if recent is None or course.at_ceiling():
         return
     usual = float(np.median(series.values[series.values > 0])) if (series.values > 0).any() else 0.0

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from trainer.diagnoses.component_divergence import LEAST_POINTS, LEAST_STEPS, MINOR, SHARE
 from trainer.diagnoses.course import Course
 from trainer.diagnoses.diagnosis import Diagnosis
@@ -44,8 +46,8 @@ def _held_out(course: Course) -> Iterator[Diagnosis]:
     """Judged on the last two evaluations, by their own 95 % intervals."""
     highs, lows = course.series("held_out/gain_high"), course.series("held_out/gain_low")
     gains = course.series("held_out/gain")
-    if len(gains) < 2 or len(highs) < 2:
-        return
+    if len(gains) < 2 or not np.array_equal(gains.steps[-2:], highs.steps[-2:]):
+        return  # an evaluation without an interval (few prompts, or a verdict withheld) says nothing either way
     if max(highs.values[-2:]) < 0:
         yield Diagnosis(
             "oracle",
@@ -63,7 +65,7 @@ def _held_out(course: Course) -> Iterator[Diagnosis]:
     for at in (-2, -1):
         step = gains.steps[at]
         around = series.between(step - max(10.0, 0.1 * step), step)
-        first = series.values[: max(3, min(10, len(series) // 4))].mean()
+        first = series.first(min(10.0, series.covered / 4), least=3).mean()
         ahead.append(around.mean() - first - highs.values[at])
     error = max(float(highs.values[-1] - lows.values[-1]) / 4, 1e-9)
     if min(ahead) > error and min(ahead) > 0:

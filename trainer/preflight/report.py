@@ -22,7 +22,8 @@ from trainer.data.faults import cut_completions, data_faults, template_faults
 from trainer.data.prompts import TrainingData, load_data, prompt_lengths
 from trainer.environment import quiet_libraries
 from trainer.job import Job, Request, prepare_jobs
-from trainer.merging.erasure import ENOUGH, forecast
+from trainer.merging.erasure import ENOUGH
+from trainer.merging.erasure import forecast as forecast_merge
 from trainer.models.naming import resolve_model
 from trainer.preflight.form import compare_forms
 from trainer.preflight.memory import (
@@ -36,7 +37,8 @@ from trainer.preflight.memory import (
     remedies,
 )
 from trainer.preflight.sampled_signal import (
-    dead_probability,
+    Forecast,
+    forecast,
     missing_column,
     read_groups,
     score,
@@ -48,6 +50,9 @@ from trainer.watching.journal import say
 
 Level = Literal["think again", "no"]
 GO = "go"
+
+DEAD, SURELY = 0.95, 0.8
+"""Share of groups without spread from which on the answer is no, and the least that its interval must reach."""
 
 
 @dataclass(frozen=True)
@@ -275,26 +280,45 @@ def check_signal(job: Job, files: Sequence[Path]) -> Section:
     if missing:
         return Section("signal", [f"the samples lack the column '{missing}', so they cannot be scored"])
     scored = score(job, batch)
-    groups: dict[str, list[float]] = {}
-    for group, total in zip(scored.groups, scored.totals, strict=True):
-        groups.setdefault(group, []).append(float(total))
     size = job.sizes.group
-    dead = float(np.mean([dead_probability(values, size) for values in groups.values()]))
+    found = forecast(scored, size)
     lines = [
-        f"{len(scored)} completions of {len(groups)} prompts: mean total {np.nanmean(scored.totals):.3f}",
-        f"a group of {size} would have no spread with probability {dead:.2f}: {1 - dead:.0%} of the prompts teach",
+        f"{len(scored)} completions of {len(set(scored.groups))} prompts: mean total {np.nanmean(scored.totals):.3f}",
+        *_foretold(found, size),
         "(samples written by hand or by another model say little about the first step; `dry-run` measures it)",
     ]
     worries: list[tuple[Level, str]] = []
-    if dead >= 0.95:
+    spread = f"(interval {found.low:.0%} to {found.high:.0%}, {found.prompts} prompts)"
+    if found.planned and found.dead >= DEAD and found.low >= SURELY:
         worries.append(
-            ("no", f"there is next to nothing to learn: {dead:.0%} of the groups would have no spread")
+            (
+                "no",
+                f"there is next to nothing to learn: {found.dead:.0%} of the groups would have no spread {spread}",
+            )
         )
-    elif dead >= 0.5:
-        worries.append(("think again", f"{dead:.0%} of the groups would have no spread"))
+    elif found.planned and found.dead >= 0.5:
+        worries.append(("think again", f"{found.dead:.0%} of the groups would have no spread {spread}"))
     if scored.errors:
         worries.append(("think again", f"{len(scored.errors)} samples could not be scored"))
     return Section("signal", lines, worries)
+
+
+def _foretold(found: Forecast, planned: int) -> list[str]:
+    """The forecast in sentences, or why there is none for the planned size and for which there is one."""
+    if not found.size:
+        return [f"groups of {planned} are not foretold: most prompts have fewer than 2 scored completions"]
+    where = f"{found.prompts} of {found.of} prompts" if found.prompts < found.of else f"{found.of} prompts"
+    told = (
+        f"a group of {found.size} would have no spread with probability {found.dead:.2f} (95 % interval "
+        f"{found.low:.2f} to {found.high:.2f}, from {where})"
+    )
+    if found.planned:
+        return [f"{told}: {1 - found.dead:.0%} of the prompts teach"]
+    return [
+        f"groups of {planned} are not foretold: no prompt has {planned} scored completions; "
+        f"larger groups have spread more often",
+        told,
+    ]
 
 
 def check_merge(jobs: Sequence[Job], folder: Path) -> Section | None:
@@ -302,7 +326,7 @@ def check_merge(jobs: Sequence[Job], folder: Path) -> Section | None:
     dtype = read_model_facts(folder).stored_dtype
     if jobs[-1].settings.lora is None:
         return None
-    found = forecast(folder, [(job.settings, job.plan.max_steps) for job in jobs], dtype)
+    found = forecast_merge(folder, [(job.settings, job.plan.max_steps) for job in jobs], dtype)
     if found is None:
         return Section("merge", [f"merged into {dtype}: nothing of the change is lost to rounding"])
     worries: list[tuple[Level, str]] = []

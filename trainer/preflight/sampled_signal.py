@@ -6,18 +6,20 @@ Samples are scored as the stage would score them: its rewards, its weights, the 
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import comb
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rewards.contract import Batch
 from rewards.errors import UsageError
+from rewards.groups import ranked_by
 from rewards.running import Crew
+from rewards.signal import dead_probability
 from trainer.data.prompts import Row, read_rows
 from trainer.job import Job
 from trainer.rewarding.completions import ScoredBatch
@@ -95,33 +97,106 @@ def score(job: Job, batch: Batch) -> ScoredBatch:
             bind(job.description, job.rewards, job.weights),
             crew.call_all,
             group=job.sizes.group,
+            aggregation=job.description.aggregation,
             record=lambda scored: None,
         )
         return scoring.score(batch, step=0, split="train")
 
 
-def dead_probability(values: Sequence[float], size: int) -> float:
-    """The probability that `size` draws from a prompt's totals are all equal.
+@dataclass(frozen=True)
+class Forecast:
+    """How many groups of `size` would have no spread: the share `dead` with its 95 % interval over `prompts`.
 
-    Without replacement where there are enough values (unbiased), else with.
+    `size` is the planned one where a prompt has as many scored completions (`planned`), else the largest that most
+    prompts have; 0 where that is below 2, and nothing is foretold. `of` counts prompts with any score.
     """
-    known = [value for value in values if value == value]
-    if len(known) < 2:
-        return 1.0
-    counts = Counter(known).values()
-    if len(known) >= size:
-        return sum(comb(count, size) for count in counts) / comb(len(known), size)
-    return float(sum((count / len(known)) ** size for count in counts))
+
+    size: int
+    planned: bool
+    dead: float
+    low: float
+    high: float
+    prompts: int
+    of: int
+
+
+def forecast(scored: ScoredBatch, planned: int) -> Forecast:
+    """What the samples foretell of groups, by what the trainer ranks their rows by; without bias (`rewards.signal`)."""
+    ranked = ranked_by(scored.scores, scored.weights, scored.groups, aggregation=scored.aggregation)
+    known = Counter(group for group, value in zip(scored.groups, ranked, strict=True) if value == value)
+    sizes = sorted(known.values(), reverse=True)
+    usual = sizes[len(sizes) // 2] if sizes else 0  # more than half have as many
+    size = planned if sizes and sizes[0] >= planned else usual
+    if size < 2:
+        return Forecast(0, False, math.nan, 0.0, 1.0, 0, len(sizes))
+    dead = dead_probability(ranked, scored.groups, size)
+    prompts = sum(count >= size for count in sizes)
+    return Forecast(size, size == planned, dead, *wilson(dead, prompts), prompts, len(sizes))
+
+
+def wilson(share: float, tries: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share. Of a mean of numbers from 0 to 1 it is rather too wide, never too narrow.
+
+    >>> [round(bound, 2) for bound in wilson(1.0, 16)]
+    [0.81, 1.0]
+    """
+    square = 1.96**2
+    middle = (share + square / (2 * tries)) / (1 + square / tries)
+    half = 1.96 / (1 + square / tries) * math.sqrt(share * (1 - share) / tries + square / (4 * tries**2))
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 # ------------------------------------------------------------------------------- prompts that can teach
 
 
+TAIL = 0.025
+"""A prompt is left out where so few (or so many) successes would come up in fewer than this share of tries at LO (HI):
+where its exact 95 % interval lies outside."""
+
+
+class Solved(NamedTuple):
+    """How many of a prompt's scored samples succeed."""
+
+    passed: int
+    of: int
+
+    @property
+    def share(self) -> float:
+        """The share that succeeds."""
+        return self.passed / self.of
+
+    def below(self, low: float) -> bool:
+        """Whether the prompt is surely solved more rarely than in the share `low`."""
+        return self.share < low and _at_most(self.passed, self.of, low) <= TAIL
+
+    def above(self, high: float) -> bool:
+        """Whether the prompt is surely solved more often than in the share `high`."""
+        return self.share > high and _at_most(self.of - self.passed, self.of, 1 - high) <= TAIL
+
+
+def _at_most(count: int, tries: int, share: float) -> float:
+    """The probability of up to `count` successes in `tries`."""
+    return math.fsum(
+        math.comb(tries, some) * share**some * (1 - share) ** (tries - some) for some in range(count + 1)
+    )
+
+
+def deciding(low: float, high: float) -> int | None:
+    """Samples of a prompt from which on one that never and one that always succeeds is left out; None: never.
+
+    >>> deciding(0.1, 0.9)
+    36
+    """
+    shares = [share for share in (low, 1 - high) if 0 < share < 1]
+    return math.ceil(math.log(TAIL) / math.log1p(-min(shares))) if shares else None
+
+
 @dataclass(frozen=True)
 class Filtered:
-    """What `--write-filtered` wrote: the file, and how many training prompts were kept, too hard, too easy, unmeasured.
+    """What `--write-filtered` wrote: the file, and how many training prompts were kept, too hard, too easy, undecided
+    (outside on too few samples to be sure), unmeasured.
 
-    Prompts without samples are kept. The rows held out are written too, all of them.
+    Undecided prompts and those without samples are kept. The rows held out are written too, all of them.
     """
 
     file: Path
@@ -130,15 +205,25 @@ class Filtered:
     kept: int
     too_hard: int
     too_easy: int
+    undecided: int
     unmeasured: int
     held_out: int
 
     def lines(self) -> list[str]:
         """The counts, and what to do with the file."""
+        written = self.kept + self.undecided + self.unmeasured
+        enough = deciding(self.low, self.high)
+        takes = f", which takes {enough} or more where all fail or all succeed" if enough else ""
+        unsure = (
+            [f"outside on too few samples to be sure of it, and kept: {self.undecided}{takes}"]
+            if self.undecided
+            else []
+        )
         return [
-            f"{self.file}: {self.kept + self.unmeasured} training prompts and the {self.held_out} held out",
+            f"{self.file}: {written} training prompts and the {self.held_out} held out",
             f"solved in {self.low:.0%} to {self.high:.0%} of their samples: {self.kept} kept; below: {self.too_hard}, "
             f"above: {self.too_easy}, both left out; {self.unmeasured} without samples kept",
+            *unsure,
             f"to train on it: [data] train = {self.file.name!r}, without `columns` (they are renamed in it already)",
         ]
 
@@ -159,8 +244,8 @@ def parse_bounds(text: str) -> tuple[float, float]:
     return low, high
 
 
-def success(job: Job, scored: ScoredBatch) -> dict[str, float]:
-    """The share of each prompt's samples that the rewards for correctness (else all of them) pay at least halfway.
+def success(job: Job, scored: ScoredBatch) -> dict[str, Solved]:
+    """How many of each prompt's samples the rewards for correctness (else all of them) pay at least halfway.
 
     Halfway between the ends of the declared ranges, or between the lowest and highest value seen where there is none.
     Samples that none of them could score do not count; a prompt with no others is left out.
@@ -183,17 +268,17 @@ def success(job: Job, scored: ScoredBatch) -> dict[str, float]:
     for prompt, one, scorers in zip(scored.prompts, passed, possible, strict=True):
         if scorers:
             by_prompt.setdefault(prompt_key(prompt), []).append(bool(one))
-    return {key: sum(values) / len(values) for key, values in by_prompt.items()}
+    return {key: Solved(sum(values), len(values)) for key, values in by_prompt.items()}
 
 
 def write_filtered(
     train: Sequence[Row],
     holdout: Sequence[Row],
-    shares: Mapping[str, float],
+    solved: Mapping[str, Solved],
     bounds: tuple[float, float],
     file: Path,
 ) -> Filtered:
-    """Write the rows whose prompts are solved neither too rarely nor too often.
+    """Write the rows but those whose prompts are surely solved too rarely or too often.
 
     Raises:
         UsageError: nothing would be left, or the file cannot be written.
@@ -201,12 +286,9 @@ def write_filtered(
     low, high = bounds
     kept, counts = [], Counter[str]()
     for row in train:
-        share = shares.get(prompt_key(row["prompt"]))
-        verdict = (
-            "unmeasured" if share is None else "hard" if share < low else "easy" if share > high else "kept"
-        )
+        verdict = _judged(solved.get(prompt_key(row["prompt"])), low, high)
         counts[verdict] += 1
-        if verdict in ("kept", "unmeasured"):
+        if verdict not in ("hard", "easy"):
             kept.append(row)
     if not kept:
         raise UsageError(
@@ -218,5 +300,21 @@ def write_filtered(
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror}") from error
     return Filtered(
-        file, low, high, counts["kept"], counts["hard"], counts["easy"], counts["unmeasured"], len(holdout)
+        file,
+        low,
+        high,
+        kept=counts["kept"],
+        too_hard=counts["hard"],
+        too_easy=counts["easy"],
+        undecided=counts["undecided"],
+        unmeasured=counts["unmeasured"],
+        held_out=len(holdout),
     )
+
+
+def _judged(solved: Solved | None, low: float, high: float) -> str:
+    if solved is None:
+        return "unmeasured"
+    if low <= solved.share <= high:
+        return "kept"
+    return "hard" if solved.below(low) else "easy" if solved.above(high) else "undecided"

@@ -19,11 +19,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from rewards.contract import Batch
-from rewards.groups import totals
-from trainer.comparing.statistics import Paired, paired
+from trainer.comparing.sides import WITHHELD, Bounds, compare_scores
 from trainer.models.generation import Completion, Sampling, complete
 from trainer.rewarding.completions import ScoredBatch
 from trainer.rundir import RunDir, append_line, strict_json, write_whole
@@ -114,7 +111,8 @@ class HeldOut(Listener):
     def _evaluate(self, step: int) -> None:
         now = self._score(self._answer())
         assert self._base is not None
-        lines = compare(self._base, now, self._weights)
+        ranges = [one.entry.range for one in self._scoring.bound]
+        lines = compare(self._base, now, self._weights, ranges)
         with (self._folder / EVALUATIONS).open("a", encoding="utf-8") as stream:
             said = {"stage": self._stage} if self._stage else {}
             base = {"base_step": self._base_step} if self._base_step else {}
@@ -181,26 +179,28 @@ def steps_before(folder: Path, stage: str | None) -> int:
     return run.offset([one.name for one in run.stages()].index(stage))
 
 
-def compare(base: ScoredBatch, now: ScoredBatch, weights: Sequence[float]) -> dict[str, dict[str, Any]]:
+def compare(
+    base: ScoredBatch, now: ScoredBatch, weights: Sequence[float], ranges: Sequence[Bounds] = ()
+) -> dict[str, dict[str, Any]]:
     """Name -> base's mean, mean now, and the paired difference with its 95 % interval and verdict; the total first.
 
-    What nothing could score is left out.
+    `pairs` have a score on both sides, `unscored` counts what has none on either. A verdict that hangs on what has no
+    score is withheld, with its interval, so that no alarm rests on it. What nothing could score is left out.
     """
     lines: dict[str, dict[str, Any]] = {}
-    for name, before, after in [
-        (TOTAL, totals(base.scores, weights), totals(now.scores, weights)),
-        *zip(base.names, base.scores.T, now.scores.T, strict=True),
-    ]:
-        both = ~np.isnan(before) & ~np.isnan(after)
-        if not both.any():
+    found = compare_scores(base.scores, now.scores, weights, ranges)
+    for name, side in zip([TOTAL, *base.names], found, strict=True):
+        pair, held_back = side.paired, side.verdict == WITHHELD
+        if not pair.pairs:
             continue
-        pair: Paired = paired((after[both] - before[both]).tolist())
         lines[name] = {
-            "base": float(before[both].mean()),
-            "now": float(after[both].mean()),
+            "base": side.base,
+            "now": side.trained,
             "mean": pair.mean,
-            "low": pair.low,
-            "high": pair.high,
-            "verdict": pair.verdict,
+            "low": None if held_back else pair.low,
+            "high": None if held_back else pair.high,
+            "verdict": side.verdict,
+            "pairs": pair.pairs,
+            "unscored": [side.unscored_base, side.unscored_trained],
         }
     return lines

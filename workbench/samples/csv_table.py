@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from workbench.samples.format import Container, Raw, Values
+from workbench.samples.format import Container, Raw, Values, repeated
 from workbench.samples.records import Skipped
 from workbench.samples.text import NOT_TEXT, open_text
 
@@ -45,6 +45,9 @@ def _read(path: Path) -> Iterator[Raw | Skipped]:
                 continue
             if header is None:
                 header = [name.strip() for name in cells]
+                if (why := repeated(header)) is not None:
+                    yield Skipped(path, line, why)
+                    return
             else:
                 yield _record(path, line, header, cells)
 

@@ -71,7 +71,8 @@ class Shape:
 
     `drafts` yields what a record holds, a RowError for a part that cannot be read, or raises one for all of
     it. It gets the record after `[data] columns` was applied, and that mapping (a mapped name stays a
-    column). `finish` sees all drafts of a file at the end, for what only the whole file can tell. A
+    column). `finish` sees all drafts of a file at the end, with that mapping, the file and the names of its columns,
+    for what only the whole file can tell; it yields notes. A
     `foreign` shape has fixed keys of its own: it gets the record as it stands and no mapping, which is
     applied to the columns and scores of its drafts instead.
     """
@@ -79,14 +80,15 @@ class Shape:
     name: str
     matches: Callable[[Values], bool]
     drafts: Callable[[Raw, Mapping[str, str]], Iterable[Draft | RowError]]
-    finish: Callable[[list[Draft], Mapping[str, str]], None] | None = None
+    finish: Callable[[list[Draft], Mapping[str, str], Path, Sequence[str]], Iterable[str]] | None = None
     foreign: bool = False
 
 
 class Read(NamedTuple):
     """Everything one file gave.
 
-    `met` are the names to change that some row of it has, `present` the column names of its first record.
+    `met` are the names to change that some row of it has, `present` the column names of its first record; `notes` are
+    to be shown, once where several files have the same.
     """
 
     file: Path
@@ -94,6 +96,13 @@ class Read(NamedTuple):
     skipped: Sequence[Skipped]
     met: frozenset[str] = frozenset()
     present: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def repeated(names: Sequence[str]) -> str | None:
+    """Why a table of columns with these names cannot be read: one names two, of which only one could count."""
+    twice = next((name for name in names if name and names.count(name) > 1), None)
+    return None if twice is None else f"{names.count(twice)} columns are called {twice!r}; rename them"
 
 
 def kind_of(value: object) -> str:

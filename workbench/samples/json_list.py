@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from workbench.samples.format import Container, Raw, RowError, kind_of
-from workbench.samples.jsonl import json_fault, parse_constant
+from workbench.samples.jsonl import DECODER, json_fault
 from workbench.samples.records import Skipped
 from workbench.samples.text import open_text, require_text
 
 LIST_KEYS = ("samples", "rows", "data")
 
 _SPACE = re.compile(r"[ \t\r\n]*")
-_decoder = json.JSONDecoder(parse_constant=parse_constant)
 
 
 def _read(path: Path) -> Iterator[Raw | Skipped]:
@@ -89,7 +88,7 @@ def _items(path: Path, text: str, position: int, separator: str = ",") -> Iterat
 
 def _value(text: str, position: int) -> tuple[Any, int]:
     try:
-        return _decoder.raw_decode(text, position)
+        return DECODER.raw_decode(text, position)
     except json.JSONDecodeError as error:
         raise RowError(json_fault(error)) from None
     except RecursionError:

@@ -1,12 +1,13 @@
 """JSONL: one JSON object a line.
 
-NaN becomes None, as it does in the data loader used for training; Infinity and other departures from JSON
-make a line unreadable.
+NaN becomes None, as it does in the data loader used for training; Infinity, a number so large that it would become
+it, a key that stands twice in one object and other departures from JSON make a line unreadable.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,21 +23,42 @@ def parse_constant(name: str) -> None:
         raise RowError(f"{name} is not JSON")
 
 
+def parse_float(text: str) -> float:
+    """A number with a point or exponent; RowError where it is beyond every float, which Python reads as infinity."""
+    number = float(text)
+    if math.isinf(number):
+        raise RowError(
+            f"{'-' if number < 0 else ''}Infinity is not JSON ({text[:20]} is beyond every number)"
+        )
+    return number
+
+
+def one_of_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of its keys and values; RowError where a key stands twice: only one of its values could be meant."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        twice = next(name for name in found if sum(name == other for other, _ in pairs) > 1)
+        raise RowError(f"the key {twice!r} stands twice in one object")
+    return found
+
+
+DECODER = json.JSONDecoder(
+    parse_constant=parse_constant, parse_float=parse_float, object_pairs_hook=one_of_each
+)
+
+
 def json_fault(error: json.JSONDecodeError) -> str:
     """What is wrong with a text that is no JSON, and where in its line."""
     return f"not JSON: {error.msg.lower().removesuffix(' at')} at column {error.colno}"
 
 
-_DECODER = json.JSONDecoder(parse_constant=parse_constant)
-
-
 def _decode(text: str) -> Any:
     """The value in a text; JSONDecodeError where it is none."""
     if text[:1] == "{":
-        value, end = _DECODER.raw_decode(text)
+        value, end = DECODER.raw_decode(text)
         if end == len(text):
             return value
-    return _DECODER.decode(text)  # with white space around it, or something beyond it
+    return DECODER.decode(text)  # with white space around it, or something beyond it
 
 
 def parse_object(text: str) -> dict[str, Any]:

@@ -58,13 +58,14 @@ def _number(value: Any) -> bool:
     return isinstance(value, (int, float))
 
 
-def _one_row_a_response(drafts: list[Draft], mapped: Mapping[str, str]) -> None:
+def _one_row_a_response(drafts: list[Draft], *_: object) -> tuple[str, ...]:
     """Fold the rows of the other filters into the first one's."""
     first: dict[tuple[Any, str], Draft] = {}
     for draft in drafts:
         known = first.setdefault((draft.id, str(draft.completion)), draft)
         known.recorded.update(draft.recorded)
     drafts[:] = list(first.values())
+    return ()
 
 
 LM_EVAL = Shape("lm-eval samples", _matches, _drafts, _one_row_a_response, foreign=True)

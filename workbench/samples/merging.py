@@ -26,6 +26,13 @@ def merge(reads: Sequence[Read]) -> Samples:
     rows = [(read, draft) for read in reads for draft in read.drafts]
     rows, odd = _one_kind(rows)
     skipped.extend(odd)
+    told: dict[str, list[Read]] = {}
+    for read in reads:
+        for note in read.notes:
+            told.setdefault(note, []).append(read)
+    for note, those in told.items():
+        more = f" and {len(those) - 1} more" if len(those) > 1 else ""
+        notes.append(f"{those[0].file}{more}: {note}")
     drafts = [draft for _, draft in rows]
     return Samples(
         prompts=[draft.prompt for draft in drafts],

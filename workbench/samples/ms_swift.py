@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from workbench.samples.flat import flat_draft, step_of
 from workbench.samples.format import Draft, Raw, RowError, Shape, Values
-from workbench.samples.trl_log import keep_scores_aside
+from workbench.samples.trl_log import finish
 
 
 def _matches(values: Values) -> bool:
@@ -33,4 +33,4 @@ def _drafts(raw: Raw, mapped: Mapping[str, str]) -> Iterator[Draft]:
         yield draft
 
 
-MS_SWIFT = Shape("ms-swift completions log", _matches, _drafts, keep_scores_aside)
+MS_SWIFT = Shape("ms-swift completions log", _matches, _drafts, finish)

@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from workbench.samples.format import Container, Raw
+from workbench.samples.format import Container, Raw, repeated
 from workbench.samples.records import Skipped
 
 SLICE = 4096
@@ -23,6 +23,9 @@ def _read(path: Path) -> Iterator[Raw | Skipped]:
     row = 0
     try:
         with pq.ParquetFile(path) as file:
+            if (why := repeated(file.schema_arrow.names)) is not None:
+                yield Skipped(path, None, why)
+                return
             for batch in file.iter_batches(batch_size=SLICE, use_threads=False):
                 names = batch.schema.names
                 columns = [_column(column) for column in batch.columns]

@@ -197,9 +197,8 @@ def _read(
                     skipped.append(Skipped(path, raw.line, str(draft)))
     except (OSError, UnicodeError) as error:
         skipped.append(Skipped(path, None, f"cannot be read: {getattr(error, 'strerror', None) or error}"))
-    if shape is not None and shape.finish is not None:
-        shape.finish(drafts, mapping)
-    return Read(path, drafts, skipped, frozenset(met), present)
+    notes = shape.finish(drafts, mapping, path, present) if shape is not None and shape.finish else ()
+    return Read(path, drafts, skipped, frozenset(met), present, tuple(notes))
 
 
 def _drafts(shape: Shape, raw: Raw, mapping: Mapping[str, str], met: set[str]) -> Iterator[Draft | RowError]:

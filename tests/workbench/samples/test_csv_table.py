@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rewards.errors import SamplesError
+from tests.workbench.samples.conftest import Write
 from workbench.samples import read_samples
 
 HEADER = "prompt,completion,answer"
@@ -113,3 +114,9 @@ def test_an_empty_completion_is_empty_under_any_name(write, source: str) -> None
     path = write("s.csv", f"prompt,{source},answer", "p,,1", "p,c,")
     samples = read_samples([path], columns={source: "completion"})
     assert (samples.completions, samples.columns["answer"], samples.skipped) == (["", "c"], ["1", None], [])
+
+
+def test_a_header_that_names_a_column_twice_is_refused(write: Write) -> None:
+    with pytest.raises(SamplesError, match="2 columns are called 'completion'; rename them"):
+        read_samples([write("s.csv", "prompt,completion,completion", "p,a,b")])
+    assert len(read_samples([write("t.csv", "prompt,completion,,", "p,a,,")])) == 1

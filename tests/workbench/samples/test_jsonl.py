@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rewards.errors import SamplesError
+from tests.workbench.samples.conftest import Write
 from workbench.samples import read_samples
 
 GOOD = {"prompt": "2 + 2?", "completion": "4", "answer": "4"}
@@ -144,3 +145,22 @@ def test_a_file_without_permission_is_told(write, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(SamplesError, match=r"s\.jsonl: cannot be read: Permission denied$"):
         read_samples([path])
+
+
+@pytest.mark.parametrize("name", ["s.jsonl", "s.json"])
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ("1e400", "Infinity is not JSON (1e400 is beyond every number)"),
+        ("-1e400", "-Infinity is not JSON (-1e400 is beyond every number)"),
+        ('1, "x": 2', "the key 'x' stands twice in one object"),
+        ('{"y": 1, "y": 2}', "the key 'y' stands twice in one object"),
+    ],
+)
+def test_numbers_beyond_every_number_and_repeated_keys_are_refused(
+    write: Write, name: str, value: str, why: str
+) -> None:
+    good = '{"prompt": "p", "completion": "c", "x": 1.5e3}'
+    samples = read_samples([write(name, good, f'{{"prompt": "p", "completion": "c", "x": {value}}}')])
+    assert samples.columns == {"x": [1500.0]}
+    assert samples.skipped[0].why.startswith(why)

@@ -69,3 +69,10 @@ def test_dates_times_and_decimals_are_read_as_json_has_them(tmp_path: Path) -> N
     assert {name: values[0] for name, values in samples.columns.items()} == {
         "at": "2024-01-02T03:04:00+00:00", "inside": {"days": ["2024-01-02"], "nan": None}, "price": 1.5,
     }  # fmt: skip
+
+
+def test_a_file_with_two_columns_of_one_name_is_refused(tmp_path: Path) -> None:
+    names = ["prompt", "completion", "completion"]
+    pq.write_table(pa.Table.from_arrays([pa.array(["p"])] * 3, names=names), tmp_path / "s.parquet")
+    with pytest.raises(SamplesError, match="2 columns are called 'completion'; rename them"):
+        read_samples([tmp_path / "s.parquet"])

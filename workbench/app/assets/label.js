@@ -60,7 +60,7 @@
     const first = found.separation[0];
     const weak = first.right < 10 || first.wrong < 10;
     return el('aside', { class: 'rw-panel', 'aria-label': 'How well the rewards tell right from wrong' }, el('h3', {}, 'Right above wrong'),
-      el('p', {}, `The chance that a right completion is paid more than a wrong one (AUC), with its 95 % interval. ${first.right} right, ${first.wrong} wrong or hack so far${weak ? ': few labels, wide intervals' : ''}.`),
+      el('p', {}, `The chance that a right completion is paid more than a wrong one ${first.prompts ? `of the same prompt (AUC, the mean over ${plural(first.prompts, 'prompt')} that ${first.prompts === 1 ? 'has' : 'have'} both)` : 'of another prompt (AUC; no prompt has both yet, so a reward that only tells prompts apart looks good here)'}, with its 95 % interval. ${first.right} right, ${first.wrong} wrong or hack so far${weak ? ': few labels, wide intervals' : ''}.`),
       first.auc === null ? el('p', { class: 'rw-hint' }, 'Label at least one completion right and one wrong.') : el('table', { class: 'rw-aucs' }, el('tbody', {}, ...found.separation.map(interval))),
       el('p', { class: 'rw-hint' }, `${plural(found.labelled, 'row')} of ${RW.count(found.rows)} labelled. Labels are kept in labels.jsonl; the checks use them.`));
   };

@@ -72,9 +72,9 @@ def queue_view(board: Board, skipped: Collection[int]) -> dict[str, Any]:
         "rows": len(board),
         "next": [{**row_detail(board, each.row), "why": each.why} for each in waiting[:NEXT]],
         "separation": [
-            _told("total", separation(board.totals, board.labels)),
+            _told("total", separation(board.totals, board.labels, board.groups)),
             *(
-                _told(name, separation(board.scores[:, at], board.labels))
+                _told(name, separation(board.scores[:, at], board.labels, board.groups))
                 for at, name in enumerate(board.names)
             ),
         ],
@@ -89,6 +89,7 @@ def _told(name: str, found: Separation) -> dict[str, Any]:
         "high": cell(found.high),
         "right": found.right,
         "wrong": found.wrong,
+        "prompts": found.prompts,
     }
 
 

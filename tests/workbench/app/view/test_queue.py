@@ -46,3 +46,10 @@ def test_failures_and_abstentions_harm_nothing(make_board: MakeBoard) -> None:
 def test_skipped_rows_come_back_when_nothing_else_is_left(make_board: MakeBoard) -> None:
     board = make_board({"a": [0.0, 1.0]}, labels=[None, "right"])
     assert queue_view(board, {0})["next"][0]["row"] == 0
+
+
+def test_right_and_wrong_are_compared_inside_a_prompt(make_board: MakeBoard) -> None:
+    scores = {"a": [0.9, 0.8, 0.2, 0.1, 0.9]}
+    labels = ["right", "wrong", "right", "wrong", "wrong"]
+    view = queue_view(make_board(scores, labels=labels, groups=["g", "g", "h", "h", "i"]), set())
+    assert (view["separation"][1]["auc"], view["separation"][1]["prompts"]) == (1.0, 2)
