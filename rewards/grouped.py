@@ -14,15 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from rewards.errors import UsageError
-from rewards.groups import number
+from rewards.groups import ZERO_SPREAD, number, without_spread
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
 Groups = Sequence[Hashable] | npt.NDArray[np.intp]
 """The prompt of each row: anything hashable, or numbers from 0 up, which saves numbering them."""
 
-TIE = 1e-8
-"""Two totals that differ by at most this are equal to TRL, which tests a group's deviation against 0."""
+TIE = ZERO_SPREAD
+"""Differences up to this come from rounding alone."""
 
 
 @dataclass(frozen=True)
@@ -112,18 +112,47 @@ def ordered_rows(values: Floats, kept: KeptRows) -> tuple[Codes, Floats]:
     return order, values[order]
 
 
+def told_apart(values: Floats, kept: KeptRows) -> Floats:
+    """(rows kept,) the values as TRL tells them apart.
+
+    Rounded to float32, so that two are tied where that is equal; and all alike in a group whose standard deviation
+    TRL counts as zero.
+    """
+    with np.errstate(over="ignore"):
+        own = values.astype(np.float32).astype(np.float64)
+    if kept.even:
+        blocks = own.reshape(-1, kept.even)
+        with np.errstate(invalid="ignore"):  # infinity minus infinity
+            width = blocks.max(axis=1) - blocks.min(axis=1)
+        # a deviation is at least the range by this; so small a range is rare
+        if not ((width > 0) & (width <= TIE * np.sqrt(2 * kept.even))).any():
+            return own
+    flat = without_spread(own, kept.codes, len(kept.size))
+    return np.where(flat[kept.codes], 0.0, own) if flat.any() else own
+
+
 def runs_of(values: npt.ArrayLike, groups: Groups) -> tuple[Codes, npt.NDArray[np.int64], KeptRows]:
-    """Runs of equal values inside groups: the group of each run, its rows, and the rows that count."""
+    """Runs of tied values inside groups: the group of each run, its rows, and the rows that count."""
     table = np.asarray(values, dtype=np.float64)
     kept = keep_rows(table, groups)
-    own = table[kept.rows]
+    own = told_apart(table[kept.rows], kept)
     if kept.even:  # the values alone are enough here
         ordered, codes = np.sort(own.reshape(-1, kept.even), axis=1).ravel(), kept.codes
     else:
         order, ordered = ordered_rows(own, kept)
         codes = kept.codes[order]
     new = np.ones(len(ordered), dtype=bool)
-    with np.errstate(invalid="ignore"):  # infinity minus infinity
-        new[1:] = (codes[1:] != codes[:-1]) | ~((np.diff(ordered) <= TIE) | (ordered[1:] == ordered[:-1]))
+    new[1:] = (codes[1:] != codes[:-1]) | (ordered[1:] != ordered[:-1])
     starts = np.flatnonzero(new)
     return codes[starts], np.diff(np.append(starts, len(ordered))), kept
+
+
+def of_large_groups(values: npt.ArrayLike, groups: Groups, least: int) -> Floats:
+    """(rows,) the values, NaN in groups with fewer than `least` of them: one set of groups for all sizes up to that."""
+    table = np.asarray(values, dtype=np.float64)
+    rows = keep_rows(table, groups, least=least).rows
+    if len(rows) == len(table):
+        return table
+    result = np.full(len(table), np.nan)
+    result[rows] = table[rows]
+    return result

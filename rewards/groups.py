@@ -50,6 +50,9 @@ ZERO_SPREAD = 1e-8
 
 _LARGEST = float(np.finfo(np.float32).max)
 
+_DIGITS = 9
+"""Digits of a sum of normalised rewards, in units of all weights together, that are more than rounding."""
+
 
 @dataclass(frozen=True)
 class GroupStatistics:
@@ -103,8 +106,8 @@ def totals(scores: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray:
     """
     table, factors = _table(scores, weights)
     with np.errstate(all="ignore"):
-        result = np.nansum(_beyond_float32(table) * factors, axis=1)
-    result = _beyond_float32(result)
+        result = np.nansum(beyond_float32(table) * factors, axis=1)
+    result = beyond_float32(result)
     result[_unscorable(table)] = np.nan
     return result
 
@@ -191,8 +194,7 @@ def group_statistics(
     flat = ~(spread > ZERO_SPREAD)
     if aggregation == "normalize_then_sum":
         with np.errstate(all="ignore"):
-            apart = _normalised(table, codes, len(names), table.dtype.type(EPSILON))
-            taught = _weighted_sums(apart, factors, _unscorable(table))
+            taught = _taught(table, factors, codes, len(names))
             flat = ~(_group_spreads(taught, codes, len(names)) > ZERO_SPREAD)
     return GroupStatistics(
         names=names,
@@ -202,6 +204,74 @@ def group_statistics(
         spread=spread.astype(np.float64),
         zero_spread=flat,
     )
+
+
+def normalised(scores: npt.ArrayLike, groups: Iterable[Hashable]) -> FloatArray:
+    """(n, k) each reward as "normalize_then_sum" adds it up: around its group's mean, in units of its deviation.
+
+    >>> normalised([[1.0], [0.0], [float("nan")]], ["a", "a", "a"]).round(3).ravel().tolist()
+    [0.707, -0.707, nan]
+    """
+    table = np.asarray(scores, dtype=np.float64)
+    codes, names = _codes(groups, len(table))
+    with np.errstate(all="ignore"):
+        return _normalised(table, codes, len(names), table.dtype.type(EPSILON)).astype(np.float64)
+
+
+def ranked_by(
+    scores: npt.ArrayLike,
+    weights: npt.ArrayLike,
+    groups: Iterable[Hashable],
+    *,
+    aggregation: Aggregation | str = "sum_then_normalize",
+) -> FloatArray:
+    """The quantity by which the rows of a group are ranked: of two rows the one with more gets the larger advantage.
+
+    The total R under "sum_then_normalize", the sum S of the normalised rewards under "normalize_then_sum", where rows
+    with one total can be taught opposite things. Two rows are tied where it is equal: R is rounded to float32 as
+    TRL has it, S to the ninth digit, below which there is only rounding; and all rows of a group whose deviation
+    counts as zero are equal. Only rows of one group can be compared by S.
+
+    Args:
+        scores: (n, k), a column per reward; NaN means "no opinion".
+        weights: (k,).
+        groups: the group of each row, n hashable values.
+        aggregation: TRL's `multi_objective_aggregation`.
+
+    Returns:
+        (n,) float64 with float32 precision; NaN where every reward abstained.
+
+    Raises:
+        UsageError: if the shapes do not fit or the mode is unknown.
+
+    >>> scores, weights, groups = [[1.0, 0.0], [0.0, 100.0]], [2.0, 1.0], ["a", "a"]
+    >>> ranked_by(scores, weights, groups).tolist()
+    [2.0, 100.0]
+    >>> ranked_by(scores, weights, groups, aggregation="normalize_then_sum").round(3).tolist()
+    [0.707, -0.707]
+    """
+    _known(aggregation, Aggregation, "aggregation")
+    table, factors = _table(scores, weights)
+    codes, names = _codes(groups, len(table))
+    with np.errstate(all="ignore"):
+        if aggregation == "sum_then_normalize":
+            narrow = table.astype(np.float32)
+            rows = _weighted_sums(narrow, factors.astype(np.float32), _unscorable(table))
+        else:
+            rows = _taught(beyond_float32(table), factors, codes, len(names))
+        flat = _group_spreads(rows, codes, len(names)) <= ZERO_SPREAD
+        if flat.any():
+            rows = np.where(flat[codes] & ~np.isnan(rows), _group_means(rows, codes, len(names))[codes], rows)
+        if aggregation != "sum_then_normalize":
+            unit = np.abs(factors).sum() or 1.0
+            rows = (np.round(rows / unit, _DIGITS) * unit).astype(np.float32)
+    return rows.astype(np.float64)
+
+
+def _taught(table: FloatArray, factors: FloatArray, codes: Codes, count: int) -> FloatArray:
+    """S of each row under "normalize_then_sum", in float64: in float32 opposite rewards leave the noise of rounding."""
+    apart = _normalised(table, codes, count, table.dtype.type(EPSILON))
+    return _weighted_sums(apart, factors, _unscorable(table)).astype(np.float64)
 
 
 def _advantages(
@@ -277,9 +347,26 @@ def _unscorable(table: AnyFloats) -> npt.NDArray[np.bool_]:
     return np.asarray(np.isnan(table).all(axis=1))
 
 
-def _beyond_float32(values: FloatArray) -> FloatArray:
-    """The values, infinite where float32 cannot hold them."""
+def beyond_float32(values: FloatArray) -> FloatArray:
+    """The values, infinite where float32 cannot hold them, which is what TRL sees of them.
+
+    >>> beyond_float32(np.array([1.0, -1e39])).tolist()
+    [1.0, -inf]
+    """
     return np.where(np.abs(values) > _LARGEST, np.copysign(np.inf, values), values)
+
+
+def added(scores: npt.ArrayLike) -> FloatArray:
+    """(n, k) what each reward adds to its row's total, before its weight: an abstention (NaN) adds 0.
+
+    NaN throughout a row on which every reward abstained, which has no total.
+
+    >>> added([[float("nan"), 0.5], [float("nan"), float("nan")]]).tolist()
+    [[0.0, 0.5], [nan, nan]]
+    """
+    table = beyond_float32(np.asarray(scores, dtype=np.float64))
+    none = np.isnan(table)
+    return np.where(none & ~_unscorable(table)[:, None], 0.0, table) if none.any() else table
 
 
 def _table(scores: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -308,6 +395,16 @@ def _codes(groups: Iterable[Hashable], rows: int) -> tuple[Codes, list[Hashable]
             f"groups names {len(codes)} rows, scores has {rows}: there must be one group per row."
         )
     return codes, names
+
+
+def without_spread(values: FloatArray, codes: Codes, count: int) -> npt.NDArray[np.bool_]:
+    """(count,) whether TRL counts the deviation of a group's values as zero; False where it has none.
+
+    >>> without_spread(np.array([1e9, 1e9 + 1, 0.0, 1.0]), np.array([0, 0, 1, 1]), 2).tolist()
+    [True, False]
+    """
+    with np.errstate(all="ignore"):
+        return np.asarray(_group_spreads(values.astype(np.float32), codes, count) <= ZERO_SPREAD)
 
 
 def number(values: Iterable[Hashable]) -> tuple[Codes, list[Hashable]]:

@@ -1,7 +1,9 @@
 """Signal power: what a reward set could teach, from scored groups, before anything is trained.
 
 Every function is plain arithmetic on arrays: `values` are the totals (or one reward's scores) of the rows,
-`groups` names the prompt of each row, NaN is "no score" and leaves its row out. Formulas:
+`groups` names the prompt of each row, NaN is "no score" and leaves its row out. Two values are tied where they are
+equal in float32, a group has no spread where TRL counts its deviation as zero (`rewards.grouped.told_apart`).
+Formulas:
 
 - probability that a group has no spread: the unbiased estimator over all subsets, by the combinatorics of
   pass@k (Chen et al., arXiv 2107.03374);
@@ -17,15 +19,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from rewards.errors import UsageError
-from rewards.grouped import TIE, Codes, Floats, Groups, keep_rows, ordered_rows, runs_of, without_nan
+from rewards.grouped import (
+    TIE,
+    Codes,
+    Floats,
+    Groups,
+    keep_rows,
+    of_large_groups,
+    ordered_rows,
+    runs_of,
+    told_apart,
+    without_nan,
+)
 
 Z_TWO_SIDED_95 = 1.959963984540054
 Z_POWER_80 = 0.8416212335729143
+
+_FLOAT32 = float(np.finfo(np.float32).eps)
 
 
 def _combinations(counts: npt.NDArray[np.int64], chosen: int) -> Floats:
@@ -53,14 +69,44 @@ def dead_probability(values: npt.ArrayLike, groups: Groups, group_size: int) -> 
     Returns:
         In [0, 1]; NaN where no prompt has `group_size` scored completions.
     """
-    if group_size < 2:
-        raise UsageError(f"group_size={group_size} must be at least 2")
+    return dead_probabilities(values, groups, [group_size])[group_size]
+
+
+def dead_probabilities(values: npt.ArrayLike, groups: Groups, group_sizes: Sequence[int]) -> dict[int, float]:
+    """`dead_probability` for several sizes, each from the prompts that have as many scored completions."""
+    for group_size in group_sizes:
+        if group_size < 2:
+            raise UsageError(f"group_size={group_size} must be at least 2")
     codes, counts, kept = runs_of(values, groups)
-    large = kept.size >= group_size
-    if not large.any():
-        return math.nan
-    same = np.bincount(codes, _combinations(counts, group_size), len(kept.size))
-    return float((same[large] / _combinations(kept.size[large], group_size)).mean())
+    found = {}
+    for group_size in group_sizes:
+        large = kept.size >= group_size
+        same = np.bincount(codes, _combinations(counts, group_size), len(kept.size))[large]
+        chances = same / _combinations(kept.size[large], group_size)
+        found[group_size] = float(chances.mean()) if len(chances) else math.nan
+    return found
+
+
+class Counted(NamedTuple):
+    """How many prompts something is foretold from: `prompts` that have enough values, `of` that have any."""
+
+    prompts: int
+    of: int
+
+
+def counted(values: npt.ArrayLike, groups: Groups, size: int) -> Counted:
+    """How many prompts have `size` values (0: none have), of those that have any."""
+    found = keep_rows(np.asarray(values, dtype=np.float64), groups).size
+    return Counted(int((found >= size).sum()) if size else 0, len(found))
+
+
+def usual_size(values: npt.ArrayLike, groups: Groups, sizes: Sequence[int]) -> int:
+    """The largest of `sizes` for which more than half of the prompts that have values have as many; 0 where none is.
+
+    What is foretold for several sizes is foretold from one set of prompts, those that have that many.
+    """
+    found = keep_rows(np.asarray(values, dtype=np.float64), groups).size
+    return max((size for size in sizes if (found >= size).sum() * 2 > len(found)), default=0)
 
 
 def binary_dead_probability(share: float, group_size: int) -> float:
@@ -109,12 +155,17 @@ class Shares:
     `covariance` (k, k) is the mean within-group covariance of the scores; `share` (k,) each reward's part of the
     variance of the weighted sum inside groups: adds up to 1, negative where a reward works against the rest,
     NaN where there is no variance; `influence` (k,) the mean within-group covariance of a reward with the
-    advantages.
+    advantages. `cancel`: what the rewards give takes itself out of the sum but for rounding, so there are no shares.
     """
 
     covariance: Floats
     share: Floats
     influence: Floats
+    cancel: bool = False
+
+
+CANCELLED = 1e-6
+"""A sum whose variance is less than this part of its terms' variances has none but their rounding."""
 
 
 def signal_shares(
@@ -140,8 +191,11 @@ def signal_shares(
     covariance = weighted.T @ centred
     parts = factors * (covariance @ factors)
     whole = parts.sum()
-    share = parts / whole if abs(whole) > TIE**2 else np.full(rewards, np.nan)
-    return Shares(covariance, share, weighted.T @ kept.centred(np.asarray(advantages, dtype=np.float64)))
+    apart = float(factors**2 @ np.diag(covariance))
+    cancel = apart > TIE**2 and bool(whole <= CANCELLED * apart)
+    share = parts / whole if whole > TIE**2 and not cancel else np.full(rewards, np.nan)
+    influence = weighted.T @ kept.centred(np.asarray(advantages, dtype=np.float64))
+    return Shares(covariance, share, influence, cancel)
 
 
 def scale_dominance(covariance: npt.ArrayLike, weights: npt.ArrayLike) -> Floats:
@@ -252,8 +306,8 @@ def distinct_values(values: npt.ArrayLike, groups: Groups) -> float:
 class Inside:
     """One column of scores inside groups of two or more scored rows.
 
-    `dead` is the share of groups with one value only, `ties` the share of pairs with the same value, `distinct`
-    the mean number of different values, `spread` the mean standard deviation (ddof 1). NaN without such groups.
+    `dead` is the share of groups without spread, `ties` the share of tied pairs, `distinct` the mean number of
+    different values, `spread` the mean standard deviation (ddof 1). NaN without such groups.
     """
 
     dead: float
@@ -294,14 +348,21 @@ def at_bounds(values: npt.ArrayLike, low: float, high: float) -> tuple[float, fl
     table = table[~np.isnan(table)]
     if not len(table):
         return math.nan, math.nan
-    return float(np.isclose(table, low, atol=TIE).mean()), float(np.isclose(table, high, atol=TIE).mean())
+    return _share_at(table, low), _share_at(table, high)
+
+
+def _share_at(values: Floats, bound: float) -> float:
+    """The share of values that are the bound but for the rounding of float32."""
+    return float((np.abs(values - bound) <= max(TIE, _FLOAT32 * abs(bound))).mean())
 
 
 def smallest_step(values: npt.ArrayLike) -> float:
     """The smallest difference between two different values that occur; NaN where there is only one."""
     table = np.unique(np.asarray(values, dtype=np.float64))
-    steps = np.diff(table[~np.isnan(table)])
-    steps = steps[steps > TIE]
+    table = table[~np.isnan(table)]
+    with np.errstate(over="ignore"):
+        apart = np.diff(table.astype(np.float32).astype(np.float64)) > TIE
+    steps = np.diff(table)[apart]
     return float(steps.min()) if len(steps) else math.nan
 
 
@@ -390,7 +451,7 @@ def winning_chance(totals: npt.ArrayLike, groups: Groups, n: int) -> Floats:
     chance = np.zeros(len(table))
     if not len(kept.size):
         return chance
-    order, ordered = ordered_rows(table[kept.rows], kept)
+    order, ordered = ordered_rows(told_apart(table[kept.rows], kept), kept)
     codes = kept.codes[order]
     new_group = np.append(True, np.diff(codes) != 0)
     starts = np.flatnonzero(new_group | np.append(True, ordered[1:] != ordered[:-1]))
@@ -414,8 +475,12 @@ def pass_at_k(passed: npt.ArrayLike, groups: Groups, k: int) -> float:
 
 
 def support(passed: npt.ArrayLike, groups: Groups, k: int) -> float:
-    """pass@k - pass@1: what the policy can do but does not do reliably. Near 0 there is nothing to sharpen."""
-    return pass_at_k(passed, groups, k) - pass_at_k(passed, groups, 1)
+    """pass@k - pass@1: what the policy can do but does not do reliably. Near 0 there is nothing to sharpen.
+
+    Both over the same prompts, those that have k rows, so it is never below 0.
+    """
+    same = of_large_groups(passed, groups, k)
+    return pass_at_k(same, groups, k) - pass_at_k(same, groups, 1)
 
 
 # --------------------------------------------------------------------------------------- noise and test size

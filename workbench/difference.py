@@ -3,11 +3,17 @@
 What matters is what the policy would be taught: a score that rises everywhere alike changes nothing, an advantage
 that changes its sign teaches the opposite. So beside the rows that are better, worse and equal stand sign flips
 of advantages, rows whose rank in their group changes, pairs whose order turns, and groups without spread.
+
+Rows are the same where prompt and completion are: group names, ids and numbers say nothing, other samples have them
+too. Texts are only read where the tables do not hold the same objects, digests only made where the order differs.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,8 +23,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rewards.errors import UsageError
-from rewards.groups import group_statistics
+from rewards.groups import beyond_float32, group_statistics
 from rewards.signal import ranks_inside
+from workbench.samples.form import speech
 from workbench.scoring import json_number
 
 if TYPE_CHECKING:
@@ -29,8 +36,6 @@ Floats = npt.NDArray[np.float64]
 SAME = 1e-9
 """Two numbers that differ by at most this are equal."""
 
-_DIGITS = 9
-
 _PAIRS = 1 << 22
 """Pairs compared at a time."""
 
@@ -39,7 +44,7 @@ _PAIRS = 1 << 22
 class Change:
     """One reward, or the total, in rows: `better`, `worse`, `equal`; `lost` a number they had, `gained` one.
 
-    `was` is the name it had before.
+    Better is more, and less of a reward whose weight is below 0 (`less_is_better`). `was` is the name it had before.
     """
 
     name: str
@@ -51,6 +56,7 @@ class Change:
     mean_before: float
     mean_after: float
     was: str
+    less_is_better: bool = False
 
     @property
     def both_names(self) -> str:
@@ -67,7 +73,8 @@ class Change:
 class RowChange:
     """One row: each pair is (before, after); NaN where there is no number.
 
-    `rank`: of its total in its group, 1 the best, ties share the mean. `flips`: its advantage changes sign.
+    `rank`: in its group by what the trainer ranks by, the total in most modes (`rewards.groups.ranked_by`), 1 the
+    best, ties share the mean. `flips`: its advantage changes sign.
     """
 
     row: int
@@ -93,7 +100,7 @@ class Difference:
     """The change from `before` to `after`, two tables of the same rows.
 
     `rewards` are those that both have; `flips` counts advantages that change sign, `silenced` those that become 0,
-    `woken` those that were 0; `ranks` rows whose rank by total in their group changes. Of `pairs` pairs in groups
+    `woken` those that were 0; `ranks` rows whose rank in their group changes. Of `pairs` pairs in groups
     `turned` change their order, `ties_broken` were equal before, `ties_made` are equal now; the others stand as they
     did. `order` has the changed rows, what changes the advantage most first.
     """
@@ -130,7 +137,7 @@ class Difference:
 
     @cached_property
     def _ranks(self) -> tuple[Floats, Floats]:
-        return _ranks_by_total(self.before), _ranks_by_total(self.after)
+        return _ranks(self.before), _ranks(self.after)
 
     def changed(self, most: int | None = None) -> list[RowChange]:
         """The changed rows, those first whose advantage changes most; `most` limits how many."""
@@ -191,22 +198,20 @@ def compare(
 ) -> Difference:
     """What changes from one table to another of the same rows.
 
-    Rewards are compared by name; where each side has only one reward, that one with that one.
+    Rewards are compared by name; where each side has only one reward, that one with that one. Rows that come in
+    another order are put into that of `after`.
 
     Raises:
         UsageError: the tables have different rows.
     """
-    if before.groups != after.groups:
-        raise UsageError(
-            f"{old} has {len(before)} rows and {new} {len(after)}: they are not the same samples"
-        )
+    before = in_order_of(before, after, old=old, new=new)
     if len(before.names) == len(after.names) == 1:
         common = {before.names[0]: after.names[0]}
     else:
         common = {name: name for name in after.names if name in before.names}
     flips, silenced, woken = _signs(before.advantages, after.advantages)
-    pairs = compared_pairs(before.totals, after.totals, after.groups)
-    ranks = ~_equal(_ranks_by_total(before), _ranks_by_total(after))
+    pairs = compared_pairs(before.ranked, after.ranked, after.groups)
+    ranks = ~_equal(_ranks(before), _ranks(after))
     return Difference(
         old=old,
         new=new,
@@ -214,7 +219,11 @@ def compare(
         after=after,
         rewards=tuple(
             _change(
-                now, before.scores[:, before.names.index(was)], after.scores[:, after.names.index(now)], was
+                now,
+                before.scores[:, before.names.index(was)],
+                after.scores[:, after.names.index(now)],
+                was,
+                less_is_better=after.weights[after.names.index(now)] < 0,
             )
             for was, now in common.items()
         ),
@@ -237,38 +246,134 @@ def compare(
     )
 
 
-def _ranks_by_total(table: ScoreTable) -> Floats:
-    """The rank of each row in its group, 1 the best; totals that differ by rounding alone are ties, as for pairs."""
-    return ranks_inside(-np.round(table.totals, _DIGITS), table.group_codes)
+# ------------------------------------------------------------------------------------------------- the same rows
+
+
+def in_order_of(
+    before: ScoreTable, after: ScoreTable, *, old: str = "before", new: str = "after"
+) -> ScoreTable:
+    """`before` with its rows in the order of `after`; itself where that is so.
+
+    Groups may have other names, but must hold the same rows.
+
+    Raises:
+        UsageError: the rows of one are not those of the other.
+    """
+    if len(before) != len(after):
+        raise UsageError(
+            f"{old} has {len(before)} rows and {new} {len(after)}: they are not the same samples"
+        )
+    known = before.completions is not None and after.completions is not None
+    if known and not (
+        _alike(before.completions, after.completions) and _alike(before.prompts, after.prompts)
+    ):
+        return _matched(before, after, old, new)
+    if before.groups != after.groups and not np.array_equal(before.group_codes, after.group_codes):
+        raise UsageError(f"{old} and {new} group their rows differently: they are not the same samples")
+    return before
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two columns are equal, at once where they hold the same objects; False where that cannot be told."""
+    try:
+        return one is other or bool(one == other)
+    except ValueError:  # arrays among the parts of a message
+        return False
+
+
+def _matched(before: ScoreTable, after: ScoreTable, old: str, new: str) -> ScoreTable:
+    """`before` in the order of `after`, group by group: two groups match where they hold the same rows."""
+    digests = _digests(before), _digests(after)
+    lacking = sum((Counter(digests[1]) - Counter(digests[0])).values())
+    if lacking:
+        raise UsageError(
+            f"{lacking} of the {len(after)} completions of {new} are not among those of {old}: they are not the same "
+            "samples"
+        )
+    theirs, ours = (_by_content(table, known) for table, known in zip((before, after), digests, strict=True))
+    if {content: len(groups) for content, groups in theirs.items()} != {
+        content: len(groups) for content, groups in ours.items()
+    }:
+        raise UsageError(f"{old} and {new} group their rows differently: they are not the same samples")
+    order = [0] * len(after)
+    for content, groups in ours.items():
+        for group, same in zip(groups, theirs[content], strict=True):
+            for row, there in zip(group, same, strict=True):
+                order[row] = there
+    return before if order == list(range(len(after))) else before.reordered(order)
+
+
+def _by_content(table: ScoreTable, digests: Sequence[bytes]) -> dict[tuple[bytes, ...], list[list[int]]]:
+    """For each content of a group (the digests of its rows, in order) the groups that have it, rows in that order."""
+    members: dict[int, list[int]] = {}
+    for row, code in enumerate(table.group_codes.tolist()):
+        members.setdefault(code, []).append(row)
+    found: dict[tuple[bytes, ...], list[list[int]]] = {}
+    for rows in members.values():
+        rows.sort(key=lambda row: (digests[row], row))
+        found.setdefault(tuple(digests[row] for row in rows), []).append(rows)
+    return found
+
+
+def _digests(table: ScoreTable) -> list[bytes]:
+    """A digest of what was scored in each row: the prompt's words and the completion, in either form."""
+    prompts = {id(prompt): str(speech(prompt, "text", "user")) for prompt in table.prompts or ()}
+    found = []
+    for prompt, completion in zip(table.prompts or (), table.completions or (), strict=True):
+        asked = prompts[id(prompt)]
+        both = f"{len(asked)} {asked}{_content(completion)}"
+        found.append(hashlib.blake2b(both.encode("utf-8", "surrogatepass"), digest_size=16).digest())
+    return found
+
+
+def _content(said: Any) -> str:
+    """A text, or a chat as text; a chat of one message is what it says, as samples can be read as either."""
+    if isinstance(said, Sequence) and len(said) == 1 and isinstance(said[0], Mapping):
+        said = said[0].get("content")
+    return (
+        said if isinstance(said, str) else json.dumps(said, sort_keys=True, ensure_ascii=False, default=repr)
+    )
+
+
+# ------------------------------------------------------------------------------------------------ what changes
+
+
+def _ranks(table: ScoreTable) -> Floats:
+    """The rank of each row in its group, 1 the best."""
+    return ranks_inside(-table.ranked, table.group_codes)
 
 
 def _equal(before: Floats, after: Floats) -> npt.NDArray[np.bool_]:
     """Where two columns say the same; infinities and NaN equal themselves."""
     both_nan = np.isnan(before) & np.isnan(after)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         near = np.abs(before - after) <= SAME
     return np.asarray(both_nan | near | (before == after))
 
 
-def _change(name: str, before: Floats, after: Floats, was: str = "") -> Change:
+def _change(
+    name: str, before: Floats, after: Floats, was: str = "", *, less_is_better: bool = False
+) -> Change:
     equal = _equal(before, after)
     had, has = ~np.isnan(before), ~np.isnan(after)
     both = had & has & ~equal
+    more, less = int((both & (after > before)).sum()), int((both & (after < before)).sum())
     return Change(
         name=name,
-        better=int((both & (after > before)).sum()),
-        worse=int((both & (after < before)).sum()),
+        better=less if less_is_better else more,
+        worse=more if less_is_better else less,
         equal=int(equal.sum()),
         lost=int((had & ~has).sum()),
         gained=int((has & ~had).sum()),
         mean_before=_mean(before),
         mean_after=_mean(after),
         was=was or name,
+        less_is_better=less_is_better,
     )
 
 
 def _mean(values: Floats) -> float:
-    finite = values[np.isfinite(values)]
+    finite = values[np.isfinite(beyond_float32(values))]
     return float(finite.mean()) if len(finite) else math.nan
 
 
@@ -291,7 +396,7 @@ def _dead(table: ScoreTable) -> int:
 def _order(before: ScoreTable, after: ScoreTable, names: Mapping[str, str]) -> npt.NDArray[np.intp]:
     """The changed rows by how much their advantage changes, then their total."""
     taught = np.abs(np.nan_to_num(after.advantages) - np.nan_to_num(before.advantages))
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         paid = np.nan_to_num(np.abs(after.totals - before.totals), nan=0.0)
     changed = (taught > SAME) | ~_equal(before.totals, after.totals)
     for was, now in names.items():
@@ -310,9 +415,9 @@ class Pairs(NamedTuple):
 
 
 def compared_pairs(before: Floats, after: Floats, groups: Sequence[str]) -> Pairs:
-    """What becomes of the order by total of the pairs inside groups.
+    """What becomes of the order of the pairs inside groups, by what they are ranked by before and after.
 
-    Pairs with a total that is no number on either side are left out.
+    Pairs with a row that has no number on either side are left out.
     """
     members: dict[str, list[int]] = {}
     known = ~(np.isnan(before) | np.isnan(after))
@@ -345,9 +450,8 @@ def _counted(before: Floats, after: Floats) -> tuple[int, int, int]:
 
 def _signs_of_pairs(values: Floats) -> npt.NDArray[np.int8]:
     """(groups, size, size): which of two is larger, 0 where they are equal, infinities among them."""
-    with np.errstate(invalid="ignore"):
-        apart = values[:, :, None] - values[:, None, :]
-    return (apart > SAME).astype(np.int8) - (apart < -SAME).astype(np.int8)
+    one, other = values[:, :, None], values[:, None, :]
+    return (one > other).astype(np.int8) - (one < other).astype(np.int8)
 
 
 def _change_json(change: Change) -> dict[str, Any]:

@@ -18,7 +18,8 @@ import numpy.typing as npt
 
 from rewards import signal
 from rewards.contract import Status
-from rewards.groups import EPSILON, group_statistics, number
+from rewards.grouped import of_large_groups
+from rewards.groups import added, beyond_float32, group_statistics, normalised, number
 from workbench.kinds import suggested_kind
 from workbench.samples.records import LABELS
 from workbench.slices import Slice, length_bins, slices
@@ -36,7 +37,7 @@ SEVERAL = 12
 
 BINS = 24
 SIZES = (2, 4, 8, 16, 32)
-"""Group sizes that are foretold where the samples have enough completions a prompt."""
+"""Group sizes that are foretold where most prompts have enough completions."""
 
 EXACTLY = 1e-9
 
@@ -55,12 +56,13 @@ class Histogram:
 class Distribution:
     """One reward, or the total, over all rows and inside groups.
 
-    `numbers` of `rows` are finite; the others abstained (`none`), were `nan`, `infinite` or `failed`.
-    `quantiles` belong to `QUANTILES`; `distinct` counts different values, `commonest` has the share
+    `numbers` of `rows` are finite; the others abstained (`none`), were `nan`, `infinite` (to TRL, which has float32)
+    or `failed`. `quantiles` belong to `QUANTILES`; `distinct` counts different values, `commonest` has the share
     `commonest_share`; `at_low` and `at_high` are the shares at the declared `bounds`. Inside groups: `dead` is the
-    share of groups (of two or more) in which all have the same value, `ties` the share of pairs with the same
-    value, `spread` the mean standard deviation, `with_length` the correlation with the completion's length.
-    NaN where a quantity has nothing to be computed from.
+    share of groups (of two or more) without spread, `ties` the share of pairs with the same value, `spread` the mean
+    standard deviation, all of what is added to the total, to which an abstention adds 0 (not in
+    "normalize_then_sum"); `with_length` the correlation of scores with the completion's length. `dead` and `ties` of
+    the total are those of what the trainer ranks by. NaN where a quantity has nothing to be computed from.
     """
 
     name: str
@@ -93,7 +95,8 @@ class Between:
 
     `correlation` (k, k) inside groups, `across` (k, k) of the groups' means; for each reward its `share` of the
     variance of the total inside groups (they add up to 1), its `loudness` (weight times spread, as a share) and
-    its `influence` (covariance with the advantage). NaN where something never varies.
+    its `influence` (covariance with the advantage). NaN where something never varies; `cancel`: the rewards vary and
+    their weighted sum does not, so that there are no shares.
     """
 
     names: tuple[str, ...]
@@ -102,11 +105,12 @@ class Between:
     share: tuple[float, ...]
     loudness: tuple[float, ...]
     influence: tuple[float, ...]
+    cancel: bool = False
 
 
 @dataclass(frozen=True)
 class Margin:
-    """Whether the other rewards together can outweigh one step of the primary one.
+    """Whether the other rewards together can outweigh one step of the primary one; an abstention gives 0.
 
     `reward` is the primary one, `declared` if its kind was declared and not read from its name; `step` is the
     smallest difference between two of its values. At or below 0 a worse answer can outrank a better one.
@@ -126,9 +130,11 @@ class Signal:
     would have none; `planned` is the group size of training and `planned_dead` its share, NaN where the samples
     have too few completions a prompt. `advantage` is the mean |advantage|, `distinct` the mean number of different
     totals in a group. `pushes` says for each reward and feature where training would push it, in standard
-    deviations. `best_of` has for each n the expected total and rewards of the best of n by total.
-    `support` is pass@k - pass@1 of the reward `passes` for the largest k, where a completion passes that it pays
-    `passing`; NaN and "" where the primary reward has no such bound.
+    deviations. `best_of` has for each n the expected total and rewards (of those that score it) of the best of n.
+    `support` is pass@k - pass@1 of the reward `passes`, where a completion passes that it pays `passing`; NaN and ""
+    where the primary reward has no such bound. Sizes go up to the largest that most prompts have scored, and all of
+    `dead_at` and `best_of` (and both ends of `support`) come from those prompts; `foretold`, `support_from` and
+    `planned_from` say how many they are. `by` is what the trainer ranks by: best, different and dead are told by that.
     """
 
     groups: int
@@ -143,13 +149,17 @@ class Signal:
     best_of: tuple[Best, ...]
     support: float
     support_k: int
+    foretold: signal.Counted
+    support_from: signal.Counted
+    planned_from: signal.Counted
     passes: str = ""
     passing: float = math.nan
+    by: str = "total"
 
 
 @dataclass(frozen=True)
 class Best:
-    """Expected values of the best of `n` completions by total; `kl` is its distance from the policy in nats."""
+    """Expected values of the best of `n` completions; `kl` is its distance from the policy in nats, NaN: unknown."""
 
     n: int
     kl: float
@@ -249,15 +259,17 @@ def distributions(
     """
     names = tuple(table.names)
     codes = table.group_codes
-    finite = np.where(np.isfinite(table.scores), table.scores, np.nan)
-    total = np.where(np.isfinite(table.totals), table.totals, np.nan)
+    scores = beyond_float32(table.scores)
+    finite, total, ranked = _finite(scores), _finite(table.totals), _finite(table.ranked)
+    mode = table.description.aggregation
+    given = finite if mode == "normalize_then_sum" else _finite(added(scores))
     lengths = features.values.get("length") if features is not None else None
     if before is None:
         with_length = _with_length(finite, lengths, codes)
         rewards = tuple(
             _distribution(
-                name, table.weights[at], table.scores[:, at], table.status[:, at],
-                table.description.rewards[at].entry.range, codes, with_length[at],
+                name, table.weights[at], scores[:, at], table.status[:, at],
+                table.description.rewards[at].entry.range, signal.inside_groups(given[:, at], codes), with_length[at],
             )
             for at, name in enumerate(names)
         )  # fmt: skip
@@ -267,21 +279,25 @@ def distributions(
             for reward, weight in zip(before.rewards, table.weights, strict=True)
         )
     total_with_length = _with_length(total[:, None], lengths, codes)[0]
-    of_total = _distribution("total", None, table.totals, None, None, codes, total_with_length)
-    mode = table.description.aggregation
     statistics = group_statistics(table.scores, list(table.weights), codes, aggregation=mode)
     dead = statistics.zero_spread & (statistics.size > 1)
     groups = Groups(
         tuple(dict.fromkeys(table.groups)), statistics.size, statistics.mean, statistics.spread, dead
     )
+    inside = signal.inside_groups(ranked, codes)
+    if (statistics.size > 1).any():
+        inside = replace(inside, dead=float(dead[statistics.size > 1].mean()))
+    if mode == "normalize_then_sum":
+        inside = replace(inside, spread=signal.inside_groups(total, codes).spread)
+    of_total = _distribution("total", None, table.totals, None, None, inside, total_with_length)
     primary, declared = _primary(table)
     return Distributions(
         rewards=rewards,
         total=of_total,
         groups=groups,
-        between=_between(table, finite, codes, before),
-        signal=_signal(table, finite, total, codes, groups, features, primary, group_size),
-        margin=_margin(table, finite, rewards, primary, declared),
+        between=_between(table, finite, given, codes, before.between if before else None),
+        signal=_signal(table, finite, given, codes, groups, features, primary, group_size),
+        margin=_margin(table, finite, given, rewards, primary, declared),
         labels=tuple(slices(table, table.labels, LABELS)),
         lengths=tuple(length_bins(table, lengths)) if lengths is not None else (),
         notes=features.notes if features is not None else (),
@@ -297,7 +313,7 @@ def _distribution(
     values: Floats,
     status: npt.NDArray[np.uint8] | None,
     bounds: tuple[float, float] | None,
-    codes: Codes,
+    inside: signal.Inside,
     with_length: float,
 ) -> Distribution:
     finite = np.sort(values[np.isfinite(values)])
@@ -307,7 +323,6 @@ def _distribution(
     infinite = int(np.isinf(values).sum())
     abstained, nan, failed = _without_number(values, status)
     at_low, at_high = signal.at_bounds(finite, *bounds) if bounds else (math.nan, math.nan)
-    inside = signal.inside_groups(np.where(np.isfinite(values), values, np.nan), codes)
     return Distribution(
         name=name,
         weight=weight,
@@ -383,89 +398,78 @@ def _histogram(
 # ------------------------------------------------------------------------------------------ all together
 
 
-def _between(table: ScoreTable, finite: Floats, codes: Codes, before: Distributions | None) -> Between:
+def _between(
+    table: ScoreTable, finite: Floats, given: Floats, codes: Codes, before: Between | None
+) -> Between:
     advantages = np.where(np.isfinite(table.advantages), table.advantages, np.nan)
     if table.description.aggregation == "normalize_then_sum":
-        finite = _in_units_of_spread(finite, codes)
-    # an abstention adds 0 to a total, and a row on which all abstain has none
-    added = np.where(np.isnan(finite) & ~np.isnan(finite).all(axis=1, keepdims=True), 0.0, finite)
-    shares = signal.signal_shares(added, table.weights, advantages, codes)
+        finite = normalised(finite, codes)
+        given = added(finite)
+    shares = signal.signal_shares(given, table.weights, advantages, codes)
     return Between(
         names=tuple(table.names),
-        correlation=before.between.correlation
-        if before is not None
-        else _rows(signal.within_group_correlation(finite, codes)),
-        across=before.between.across
-        if before is not None
-        else _rows(signal.between_group_correlation(finite, codes)),
+        correlation=before.correlation if before else _rows(signal.within_group_correlation(finite, codes)),
+        across=before.across if before else _rows(signal.between_group_correlation(finite, codes)),
         share=_floats(shares.share),
         loudness=_floats(signal.scale_dominance(shares.covariance, table.weights)),
         influence=_floats(shares.influence),
+        cancel=shares.cancel,
     )
-
-
-def _in_units_of_spread(finite: Floats, codes: Codes) -> Floats:
-    """Each reward as it is added up under `normalize_then_sum`: around its group's mean, by its group's deviation."""
-    known = ~np.isnan(finite)
-    plain = np.where(known, finite, 0.0)
-    result = np.full(finite.shape, np.nan)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        for at in range(finite.shape[1]):
-            count = np.bincount(codes, known[:, at])
-            centred = finite[:, at] - (np.bincount(codes, plain[:, at]) / count)[codes]
-            squares = np.bincount(codes, np.where(known[:, at], centred**2, 0.0))
-            result[:, at] = centred / (np.sqrt(squares / (count - 1)) + EPSILON)[codes]
-    return result
 
 
 def _signal(
     table: ScoreTable,
     finite: Floats,
-    total: Floats,
+    given: Floats,
     codes: Codes,
     groups: Groups,
     features: Features | None,
     primary: int | None,
     planned: int | None,
 ) -> Signal:
-    sizes = [int(size) for size in np.unique(groups.rows)]
-    largest = sizes[-1] if sizes else 0
-    foretold = [size for size in SIZES if size <= largest]
-    support, k = math.nan, 0
+    ranked = _finite(table.ranked)
+    k = signal.usual_size(ranked, codes, SIZES)
+    sizes = [size for size in SIZES if size <= k]
+    same = of_large_groups(ranked, codes, k)
+    support, support_k, support_from = math.nan, 0, signal.Counted(0, 0)
     oracle = _oracle(table.labels)
-    passing = _passing(table, finite, primary) if primary is not None and foretold else math.nan
+    passing = _passing(table, finite, primary) if primary is not None else math.nan
     if primary is not None and not math.isnan(passing):
-        values, k = finite[:, primary], foretold[-1]
+        values = finite[:, primary]
+        support_k = signal.usual_size(values, codes, SIZES)
         passed = np.where(np.isnan(values), np.nan, values >= passing - EXACTLY)
-        support = signal.support(passed, codes, k)
+        support = signal.support(passed, codes, support_k) if support_k else math.nan
+        support_from = signal.counted(values, codes, support_k)
     return Signal(
         groups=int((groups.rows > 1).sum()),
-        sizes=tuple(sizes),
+        sizes=tuple(int(size) for size in np.unique(groups.rows)),
         dead=int((groups.dead & (groups.rows > 1)).sum()),
-        dead_at={size: signal.dead_probability(total, codes, size) for size in foretold},
+        dead_at=signal.dead_probabilities(same, codes, sizes),
         planned=planned,
-        planned_dead=signal.dead_probability(total, codes, planned) if planned and planned > 1 else math.nan,
+        planned_dead=signal.dead_probability(ranked, codes, planned) if planned and planned > 1 else math.nan,
         advantage=float(np.abs(table.advantages).mean()) if len(table) else math.nan,
-        distinct=signal.distinct_values(total, codes),
-        pushes=_pushes(table, finite, codes, features, oracle),
-        best_of=tuple(_best(table, finite, total, codes, oracle, n) for n in (1, *foretold))
-        if foretold
-        else (),
+        distinct=signal.distinct_values(ranked, codes),
+        pushes=_pushes(table, given, codes, features, oracle),
+        best_of=_best(table, finite, same, codes, oracle, (1, *sizes)) if sizes else (),
         support=support,
-        support_k=k,
-        passes=table.names[primary] if primary is not None and k else "",
-        passing=passing,
+        support_k=support_k,
+        passes=table.names[primary] if primary is not None and support_k else "",
+        passing=passing if support_k else math.nan,
+        foretold=signal.counted(ranked, codes, k),
+        support_from=support_from,
+        planned_from=signal.counted(ranked, codes, planned or 0),
+        by="normalised sum" if table.description.aggregation == "normalize_then_sum" else "total",
     )
 
 
 def _pushes(
     table: ScoreTable,
-    finite: Floats,
+    given: Floats,
     codes: Codes,
     features: Features | None,
     oracle: Floats | None,
 ) -> dict[str, float]:
-    columns: dict[str, Floats] = {name: finite[:, at] for at, name in enumerate(table.names)}
+    columns: dict[str, Floats] = {name: given[:, at] for at, name in enumerate(table.names)}
     if features is not None:
         columns |= {name: values for name, values in features.values.items() if name not in columns}
     if oracle is not None:
@@ -487,21 +491,27 @@ def _oracle(labels: Sequence[str | None]) -> Floats | None:
 
 
 def _best(
-    table: ScoreTable, finite: Floats, total: Floats, codes: Codes, oracle: Floats | None, n: int
-) -> Best:
-    columns = {name: finite[:, at] for at, name in enumerate(table.names)}
-    if oracle is not None:
-        columns.setdefault("labelled right", oracle)
-    chance = signal.winning_chance(total, codes, n)
-    known = chance > 0
-    others = {
-        name: signal.best_of_n(total, values, codes, n).other
-        if np.isnan(values[known]).any()
-        else float((chance[known] * values[known]).sum())
-        for name, values in columns.items()
-    }
-    own = float((chance[known] * total[known]).sum()) if known.any() else math.nan
-    return Best(n, math.log(n) - (n - 1) / n, own, others)
+    table: ScoreTable,
+    finite: Floats,
+    ranked: Floats,
+    codes: Codes,
+    oracle: Floats | None,
+    sizes: Sequence[int],
+) -> tuple[Best, ...]:
+    names = list(table.names)
+    columns = [_finite(table.totals), *finite.T]
+    if oracle is not None and "labelled right" not in names:
+        names, columns = [*names, "labelled right"], [*columns, oracle]
+    values = np.column_stack(columns)
+    known = ~np.isnan(values)
+    plain = np.where(known, values, 0.0)
+    found = []
+    for n in sizes:
+        chance = signal.winning_chance(ranked, codes, n)
+        with np.errstate(invalid="ignore"):  # nothing known of any that could win
+            own, *others = _floats((chance @ plain) / (chance @ known))
+        found.append(Best(n, math.log(n) - (n - 1) / n, own, dict(zip(names, others, strict=True))))
+    return tuple(found)
 
 
 def _primary(table: ScoreTable) -> tuple[int | None, bool]:
@@ -538,21 +548,36 @@ def _passing(table: ScoreTable, finite: Floats, at: int) -> float:
 
 
 def _margin(
-    table: ScoreTable, finite: Floats, rewards: tuple[Distribution, ...], primary: int | None, declared: bool
+    table: ScoreTable,
+    finite: Floats,
+    given: Floats,
+    rewards: tuple[Distribution, ...],
+    primary: int | None,
+    declared: bool,
 ) -> Margin | None:
-    if primary is None or len(rewards) < 2:
+    """None also under "normalize_then_sum", where a step is worth another number of points in every group."""
+    if primary is None or len(rewards) < 2 or table.description.aggregation == "normalize_then_sum":
         return None
     step = signal.smallest_step(finite[:, primary])
-    others = [
-        (table.weights[at], reward.bounds or (reward.quantiles[0], reward.quantiles[-1]))
-        for at, reward in enumerate(rewards)
-        if at != primary and (reward.bounds or reward.quantiles)
-    ]
+    others = []
+    for at, reward in enumerate(rewards):
+        if at == primary or not (reward.bounds or reward.quantiles):
+            continue
+        low, high = reward.bounds or (reward.quantiles[0], reward.quantiles[-1])
+        abstains = table.description.rewards[at].entry.abstains
+        if abstains or (np.isnan(table.scores[:, at]) & ~np.isnan(given[:, at])).any():
+            low, high = min(low, 0.0), max(high, 0.0)
+        others.append((table.weights[at], (low, high)))
     margin = signal.lexicographic_margin(step, table.weights[primary], others)
     return Margin(table.names[primary], declared, step, margin)
 
 
 # --------------------------------------------------------------------------------------------- plain values
+
+
+def _finite(values: Floats) -> Floats:
+    """The values, NaN where they are not finite."""
+    return np.where(np.isfinite(values), values, np.nan)
 
 
 def _floats(values: Floats) -> tuple[float, ...]:

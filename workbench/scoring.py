@@ -10,6 +10,7 @@ import contextlib
 import itertools
 import math
 import operator
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rewards.contract import Batch, CallResult, Status
-from rewards.groups import advantages, number, totals
+from rewards.groups import advantages, number, ranked_by, totals
 from rewards.rewardset import SetDescription
 from rewards.running import Runner, Worker
 from rewards.targets import parse_target
@@ -44,6 +45,8 @@ class ScoreTable:
     abstained; `seconds` is the time of each reward's calls; `printed` what each wrote, `printed_rows` what it wrote
     for (row, reward name), where that can be told; `notes` what a reader of the scores has to know; `reused` how many
     rows of each reward were known from an earlier scoring. `numbered` is `group_codes` where that was counted already.
+    `prompts` and `completions` are what was scored, None where that is not known; they are only looked at where two
+    tables are compared.
     """
 
     description: SetDescription
@@ -64,6 +67,8 @@ class ScoreTable:
     notes: list[str] = field(default_factory=list)
     reused: dict[str, int] = field(default_factory=dict)
     numbered: NDArray[np.intp] | None = field(default=None, repr=False, compare=False)
+    prompts: Sequence[Any] | None = field(default=None, repr=False, compare=False)
+    completions: Sequence[Any] | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.totals)
@@ -77,6 +82,38 @@ class ScoreTable:
     def group_codes(self) -> NDArray[np.intp]:
         """(n,) the group of each row as a number, in the order of first appearance."""
         return self.numbered if self.numbered is not None else number(self.groups)[0]
+
+    @cached_property
+    def ranked(self) -> NDArray[np.float64]:
+        """(n,) what the rows of a group are ranked by (`rewards.groups.ranked_by`): the total, in one mode not."""
+        mode = self.description.aggregation
+        return ranked_by(self.scores, list(self.weights), self.group_codes, aggregation=mode)
+
+    def reordered(self, order: Sequence[int]) -> ScoreTable:
+        """The same rows in another order: row i is what `order[i]` was."""
+        at = np.array(order, dtype=np.intp)
+        place = {int(row): new for new, row in enumerate(at)}
+
+        def some(values: Sequence[Any]) -> list[Any]:
+            return [values[row] for row in order]
+
+        return replace(
+            self,
+            scores=self.scores[at],
+            status=self.status[at],
+            errors={(place[row], name): why for (row, name), why in self.errors.items()},
+            totals=self.totals[at],
+            advantages=self.advantages[at],
+            groups=some(self.groups),
+            ids=some(self.ids),
+            labels=some(self.labels),
+            calls=[[place[row] for row in rows] for rows in self.calls],
+            printed_rows={(place[row], name): text for (row, name), text in self.printed_rows.items()},
+            extra={name: some(values) for name, values in self.extra.items()},
+            numbered=None,
+            prompts=some(self.prompts) if self.prompts is not None else None,
+            completions=some(self.completions) if self.completions is not None else None,
+        )
 
     def reweighted(self, weights: Mapping[str, float]) -> ScoreTable:
         """The same scores under other weights; nothing is scored again.
@@ -188,6 +225,7 @@ def score(
         LoadError, TargetError, ManifestError: the target cannot be loaded.
         MissingColumnError: the samples lack a column that a reward requires.
     """
+    began = time.time_ns()
     batch = batch if batch is not None else samples.batch(tokenizer)
     code = read_code(parse_target(target)) if keep else None
     with contextlib.ExitStack() as stack:
@@ -197,7 +235,9 @@ def score(
         description = worker.description.only(list(only)) if only else worker.description
         description.require_columns(samples.columns)
         calls = samples.step_rows()
-        memory = cache.memory(description, batch, calls) if cache is not None else None
+        memory = (
+            cache.memory(description, batch, calls, worker.description, began) if cache is not None else None
+        )
         results = run_calls(
             runner,
             worker,
@@ -317,6 +357,8 @@ def _table(
         extra=extra,
         notes=notes,
         numbered=codes,
+        prompts=samples.prompts,
+        completions=samples.completions,
     )
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -30,6 +32,9 @@ MOST = 12
 """Slices a column gets; of texts the commonest, of numbers quantiles."""
 
 LENGTH_BINS = 8
+_LARGEST = int(sys.float_info.max)
+_DIGITS_SHOWN = 4000
+"""Python writes integers up to so many digits as decimals (`sys.get_int_max_str_digits`), others in hexadecimals."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +61,11 @@ def slices(
 
     Args:
         table: the scores.
-        values: one hashable value a row.
+        values: one hashable value a row; 1, 1.0 and True are three values.
         order: the values to show, in this order; None: the commonest `MOST`.
     """
+    if order is None and len({*map(type, values)} - {type(None)}) > 1:
+        return _of_several_types(table, values)
     codes, found = number(values)
     numbers = {value: at for at, value in enumerate(found) if value is not None}
     counts = np.bincount(codes, minlength=len(found))
@@ -67,6 +74,19 @@ def slices(
         _slice(table, str(value), np.flatnonzero(codes == numbers[value]))
         for value in chosen
         if value in numbers and counts[numbers[value]]
+    ]
+
+
+def _of_several_types(table: ScoreTable, values: Sequence[Hashable]) -> list[Slice]:
+    """A slice for each of the commonest values, told apart by type; of two that look alike each is named as in code."""
+    codes, found = number([None if value is None else (type(value), value) for value in values])
+    counts = np.bincount(codes, minlength=len(found))
+    known = [(at, pair[1]) for at, pair in enumerate(found) if isinstance(pair, tuple)]
+    chosen = sorted(known, key=lambda one: -counts[one[0]])[:MOST]
+    names = Counter(str(value) for _, value in chosen)
+    return [
+        _slice(table, str(value) if names[str(value)] == 1 else repr(value), np.flatnonzero(codes == at))
+        for at, value in chosen
     ]
 
 
@@ -95,8 +115,9 @@ def by_column(table: ScoreTable, samples: Samples, name: str, *, bins: int = LEN
         there = ", ".join(sorted({*columns, "length"}))
         raise UsageError(f"the samples have no column '{name}'; the columns are {there}")
     values = columns[name]
-    numbers = [value for value in values if value is not None]
-    if numbers and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in numbers):
+    if any(value is not None for value in values) and all(
+        value is None or _is_number(value) for value in values
+    ):
         column = np.array([math.nan if value is None else float(value) for value in values])
         if len(np.unique(column[~np.isnan(column)])) > MOST:
             return _by_number(table, column, bins)
@@ -109,7 +130,19 @@ def _of_rows(table: ScoreTable, samples: Samples) -> dict[str, Sequence[Any]]:
     return {name: values for name, values in known.items() if any(value is not None for value in values)}
 
 
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number that a float can hold."""
+    if isinstance(value, int):
+        return not isinstance(value, bool) and abs(value) <= _LARGEST
+    return isinstance(value, float)
+
+
 def _hashable(value: Any) -> Hashable:
+    """The value itself, or a text for what is not one value as it is: NaN, a list, an integer beyond every float."""
+    if isinstance(value, float) and math.isnan(value):
+        return "nan"
+    if isinstance(value, int) and abs(value) > _LARGEST:
+        return hex(value) if value.bit_length() > _DIGITS_SHOWN * math.log2(10) else str(value)
     if isinstance(value, Hashable):
         try:
             hash(value)

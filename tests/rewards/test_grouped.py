@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rewards.errors import UsageError
-from rewards.grouped import keep_rows, ordered_rows, runs_of
+from rewards.grouped import keep_rows, of_large_groups, ordered_rows, runs_of
 
 GROUPS = st.integers(1, 5).flatmap(
     lambda size: st.lists(
@@ -98,3 +99,22 @@ def test_numbers_with_a_gap_are_no_even_groups() -> None:
 def test_one_group_is_named_for_each_row() -> None:
     with pytest.raises(UsageError, match="3 values for 2 rows of groups"):
         keep_rows(np.zeros(3), ["a", "b"])
+
+
+@pytest.mark.parametrize("groups", ["aabb", "abab"])
+def test_two_values_are_tied_where_float32_has_them_equal_and_never_by_a_chain(groups: str) -> None:
+    near = (
+        np.array([1e9, 1e9 + 1, 1.0, 1.0 + 1e-9])
+        if groups == "aabb"
+        else np.array([1e9, 1.0, 1e9 + 1, 1.0 + 1e-9])
+    )
+    assert runs_of(near, list(groups))[1].tolist() == [2, 2]
+    chain = np.arange(8) * 0.9e-8
+    assert len(runs_of(chain, ["a"] * 8)[1]) == 8  # its deviation is 2e-8: TRL tells these apart
+    assert len(runs_of(chain[:2], ["a"] * 2)[1]) == 1
+
+
+def test_values_of_groups_with_too_few_are_left_out() -> None:
+    values = of_large_groups([1.0, 2.0, math.nan, 3.0], ["a", "a", "b", "b"], 2)
+    assert values[:2].tolist() == [1.0, 2.0]
+    assert np.isnan(values[2:]).all()

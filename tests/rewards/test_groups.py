@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rewards.errors import UsageError
-from rewards.groups import _advantages, _codes, advantages, group_statistics, totals
+from rewards.groups import _advantages, _codes, added, advantages, group_statistics, ranked_by, totals
 
 NAN = math.nan
 INF = math.inf
@@ -255,3 +255,34 @@ def test_zero_spread_is_that_of_what_is_taught_also_where_each_reward_is_normali
             found = group_statistics(table, weights, groups, aggregation=mode)
             taught = advantages(table, weights, groups, aggregation=mode).reshape(3, 3)
             assert found.zero_spread.tolist() == (np.ptp(taught, axis=1) < 1e-4).tolist()
+
+
+MIRRORED = [[1.0, 0.0], [0.0, 100.0], [1.0, 0.0], [0.0, 100.0]]
+
+
+@pytest.mark.parametrize("weights", [[2.0, 1.0], [1.0, 2.0]])
+def test_rows_are_ranked_as_their_advantages_are(weights: list[float]) -> None:
+    for aggregation in ("sum_then_normalize", "normalize_then_sum"):
+        ranked = ranked_by(MIRRORED, weights, "aaaa", aggregation=aggregation)
+        taught = advantages(MIRRORED, weights, "aaaa", aggregation=aggregation)
+        assert (np.sign(ranked[0] - ranked[1]), ranked[0]) == (np.sign(taught[0] - taught[1]), ranked[2])
+
+
+def test_rewards_that_cancel_once_normalised_rank_all_rows_alike() -> None:
+    scores = [[0.1, 0.3], [0.3, 0.1], [0.2, 0.2], [0.7, -0.3]]
+    ranked = ranked_by(scores, [1.0, 1.0], "aaaa", aggregation="normalize_then_sum")
+    assert len(set(ranked.tolist())) == 1
+
+
+def test_what_float32_does_not_tell_apart_is_tied() -> None:
+    ranked = ranked_by([[1e9], [1e9 + 1], [0.3], [0.1 + 0.2], [1e-9], [2e-9]], [1.0], "aabbcc")
+    assert [len(set(ranked[at : at + 2].tolist())) for at in (0, 2, 4)] == [1, 1, 1]
+    assert group_statistics([[1e-9], [2e-9]], [1.0], "cc").zero_spread.all()
+
+
+def test_an_abstention_adds_nothing_and_a_row_without_scores_has_nothing() -> None:
+    nan = math.nan
+    np.testing.assert_array_equal(
+        added([[nan, 2.0], [nan, nan], [1e39, 1.0]]), [[0, 2], [nan, nan], [math.inf, 1]]
+    )
+    assert ranked_by([[nan, 2.0], [nan, nan]], [1.0, 1.0], "aa").tolist()[0] == 2.0

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from rewards import signal
 from rewards.errors import UsageError
+from rewards.groups import group_statistics
 
 VALUES = st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=3, max_size=7)
 
@@ -247,3 +248,47 @@ def test_ranks_inside_groups_start_at_one_and_ties_share() -> None:
     ranks = signal.ranks_inside([5.0, 1.0, math.nan, 7.0, 7.0], ["a", "a", "a", "b", "b"])
     assert ranks.tolist()[:2] == [2.0, 1.0]
     assert (math.isnan(ranks[2]), ranks.tolist()[3:]) == (True, [1.5, 1.5])
+
+
+def test_support_compares_one_set_of_prompts_and_is_never_below_zero() -> None:
+    passed, groups = [0.0] * 8 + [1.0] * 2, ["hard"] * 8 + ["easy"] * 2
+    assert signal.support(passed, groups, 8) == 0.0
+    assert signal.support([1.0, *passed[1:]], groups, 8) == pytest.approx(1 - 1 / 8)
+
+
+def test_sizes_are_foretold_that_most_prompts_have() -> None:
+    values = [1.0] * 8 + [math.nan, 1.0, 1.0, 1.0] + [1.0] * 2
+    groups = ["a"] * 8 + ["b"] * 4 + ["c"] * 2
+    assert (signal.usual_size(values, groups, (2, 4, 8)), signal.counted(values, groups, 3)) == (2, (2, 3))
+    assert signal.usual_size([math.nan], ["a"], (2,)) == 0
+
+
+def test_dead_tied_and_foretold_agree_on_what_float32_cannot_tell_apart() -> None:
+    for values in ([1e9, 1e9 + 1], [1e-9, 2e-9], [0.3, 0.1 + 0.2], [1.0, 1.0 + 1e-6]):
+        dead = bool(group_statistics([[value] for value in values], [1.0], ["a", "a"]).zero_spread[0])
+        inside = signal.inside_groups(values, ["a", "a"])
+        assert (inside.dead, inside.ties, signal.dead_probability(values, ["a", "a"], 2)) == (
+            dead,
+            dead,
+            dead,
+        )
+        assert signal.winning_chance(values, ["a", "a"], 2).tolist() == ([0.5, 0.5] if dead else [0.0, 1.0])
+
+
+def test_rewards_that_cancel_have_no_shares_of_rounding() -> None:
+    one, still, groups = np.linspace(0, 1, 8), np.zeros(8), ["g"] * 8
+    shares = signal.signal_shares(np.stack([one, 0.7 - one], axis=1), [1.0, 1.0], still, groups)
+    assert shares.cancel
+    assert np.isnan(shares.share).all()
+    live = signal.signal_shares(np.stack([one, 0.9 * (0.7 - one)], axis=1), [1.0, 1.0], still, groups)
+    assert not live.cancel
+    assert live.share.sum() == pytest.approx(1)
+    assert not signal.signal_shares(np.stack([one, still], axis=1), [0.0, 1.0], still, groups).cancel
+
+
+def test_only_the_rounding_of_float32_counts_as_at_the_bound() -> None:
+    near = float(np.float32(0.1))
+    assert signal.at_bounds([999.995, 1000.0, near], 0.1, 1000.0) == (
+        pytest.approx(1 / 3),
+        pytest.approx(1 / 3),
+    )

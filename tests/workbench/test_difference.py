@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from rewards.errors import UsageError
 from tests.workbench.tables import samples, table
 from workbench.difference import compare, compared_pairs
 from workbench.reports.diff_text import to_text
+from workbench.scoring import ScoreTable
 
 NAN = math.nan
 GROUPS = ["a", "a", "b", "b"]
@@ -130,3 +132,76 @@ def test_infinite_totals_are_equal_to_themselves() -> None:
 def test_rounding_breaks_no_tie() -> None:
     found = compare(table({"r": [0.3, 0.3]}, ["a", "a"]), table({"r": [0.3, 0.1 + 0.2]}, ["a", "a"]))
     assert (found.ranks, found.ties_broken) == (0, 0)
+
+
+def scored(texts: list[str], values: list[float], groups: list[str]) -> ScoreTable:
+    """A table that knows what was scored."""
+    return replace(
+        table({"r": values}, groups), prompts=[f"asked in {group}" for group in groups], completions=texts
+    )
+
+
+def test_rows_in_another_order_are_matched_by_what_they_say() -> None:
+    before = scored(["a", "b", "c", "d"], [0, 1, 2, 3], GROUPS)
+    before.errors[1, "r"] = "why"
+    turned = scored(["d", "c", "b", "a"], [3, 2, 1, 7], ["b", "b", "a", "a"])
+    found = compare(before, turned)
+    assert ([row.row for row in found.changed() if row.scores["r"] != (1.0, 1.0)], found.flips) == ([3], 2)
+    assert (found.rewards[0].equal, found.before.errors, found.before.ids) == (
+        3,
+        {(2, "r"): "why"},
+        ["3", "2", "1", "0"],
+    )
+
+
+def test_equal_rows_of_equal_groups_are_matched_group_by_group() -> None:
+    before = replace(scored(["a", "b", "a", "b"], [0, 1, 2, 3], GROUPS), prompts=["p"] * 4)
+    after = replace(scored(["b", "a", "a", "b"], [1, 2, 0, 3], ["x", "y", "x", "y"]), prompts=["p"] * 4)
+    assert compare(before, after).rewards[0].equal == 4
+
+
+def test_other_completions_under_the_same_names_are_refused() -> None:
+    before = scored(["a", "b", "c", "d"], [0, 1, 2, 3], GROUPS)
+    with pytest.raises(UsageError, match="2 of the 4 completions of after are not among those of before"):
+        compare(before, scored(["a", "x", "c", "y"], [0, 1, 2, 3], GROUPS))
+    with pytest.raises(UsageError, match="before and after group their rows differently"):
+        compare(before, replace(before, groups=["a", "b", "b", "b"]))
+
+
+def test_the_same_rows_read_as_chat_are_the_same() -> None:
+    before = scored(["a", "b", "c", "d"], [0, 1, 2, 3], GROUPS)
+    chat = [[{"role": "assistant", "content": text}] for text in "abcd"]
+    asked = [[{"role": "user", "content": f"asked in {group}"}] for group in GROUPS]
+    assert compare(before, replace(before, completions=chat, prompts=asked)).rewards[0].equal == 4
+
+
+def test_rows_that_hold_the_same_objects_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = scored(["a", "b", "c", "d"], [0, 1, 2, 3], GROUPS)
+    monkeypatch.setattr("workbench.difference._digests", None)
+    assert compare(before, before.reweighted({"r": 2.0})).total.better == 3
+
+
+def test_less_of_a_penalty_is_better() -> None:
+    found = compare(
+        table({"r": [1, 1]}, ["a", "a"], weights=[-1.0]), table({"r": [0, 2]}, ["a", "a"], weights=[-1.0])
+    )
+    more = compare(
+        table({"r": [1, 1]}, ["a", "a"], weights=[-1.0]), table({"r": [2, 2]}, ["a", "a"], weights=[-1.0])
+    )
+    assert ([found.rewards[0].better, found.rewards[0].worse], found.total.better) == ([1, 1], 1)
+    assert "less is better, as the weight is below 0: r" in to_text(found, samples(["", ""], ["a", "a"]))
+    assert ([more.rewards[0].better, more.rewards[0].worse], more.total.worse) == ([0, 2], 2)
+
+
+def test_normalised_rewards_are_compared_by_what_ranks_them() -> None:
+    columns, mode = {"a": [1, 0, 1, 0], "b": [0, 2, 0, 2]}, "normalize_then_sum"
+    before = table(columns, GROUPS, weights=[2.0, 1.0], aggregation=mode)
+    after = table(columns, GROUPS, weights=[1.0, 2.0], aggregation=mode)
+    found = compare(before, after)  # the totals of `before` are all 2
+    assert (found.turned, found.ties_broken, found.ranks, found.flips) == (2, 0, 4, 4)
+
+
+def test_huge_scores_are_compared_without_a_warning() -> None:
+    found = compare(table({"r": [1e308, 0]}, ["a", "a"]), table({"r": [-1e308, 1e308]}, ["a", "a"]))
+    assert (found.rewards[0].better, found.rewards[0].worse) == (1, 1)
+    assert "1e+308" in to_text(found, samples(["", ""], ["a", "a"]))

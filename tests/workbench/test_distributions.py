@@ -43,7 +43,8 @@ def test_a_reward_is_counted_over_all_rows() -> None:
 @pytest.mark.guide("G2")
 def test_inside_groups_only_differences_count() -> None:
     right, neat = small().rewards
-    assert (right.dead, neat.dead) == (0.5, 0.5)
+    # an abstention adds 0 to the total, so `neat` does tell the rows of the second group apart
+    assert (right.dead, neat.dead) == (0.5, 0.0)
     assert right.ties == pytest.approx(4 / 6)
     assert right.spread == pytest.approx(math.sqrt(1 / 3) / 2)
 
@@ -179,3 +180,72 @@ def test_twenty_thousand_rows_are_reweighted_in_a_moment() -> None:
     began = time.process_time()
     distributions(scores.reweighted({"a": 0.0}), before=before)
     assert time.process_time() - began < 0.5  # about 0.07 on a quiet machine
+
+
+def test_both_ends_of_what_is_foretold_come_from_the_same_prompts() -> None:
+    hard_and_easy = table({"r": [0.0] * 8 + [1.0] * 2}, ["hard"] * 8 + ["easy"] * 2)
+    found = distributions(hard_and_easy).signal
+    assert (found.support_k, found.support, [best.total for best in found.best_of]) == (2, 0.0, [0.5, 0.5])
+    groups = [str(row // 8) for row in range(24)] + ["few"] * 2
+    found = distributions(table({"r": [0.0, 1.0] * 12 + [1.0] * 2}, groups)).signal
+    assert (found.support_k, found.support_from, found.foretold) == (8, (3, 4), (3, 4))
+    assert [found.best_of[0].total, found.dead_at[2]] == [0.5, pytest.approx(3 / 7)]
+
+
+def test_what_was_never_computed_is_no_zero() -> None:
+    scores = table({"a": [0, 1, NAN, 1] * 2, "b": [NAN] * 8}, ["x"] * 4 + ["y"] * 4, weights=[1.0, 0.0])
+    found = distributions(scores).signal
+    assert [best.n for best in found.best_of] == [1, 2]  # three rows of each group have a total
+    assert math.isnan(found.best_of[-1].others["b"])
+    assert found.best_of[-1].others["a"] == 1.0
+
+
+def test_normalised_rewards_are_ranked_by_their_normalised_sum() -> None:
+    columns, groups = {"a": [0.0, 1.0] * 4, "b": [2.0, 0.0] * 4}, ["x"] * 4 + ["y"] * 4
+    scores = table(columns, groups, weights=[2.0, 1.0], aggregation="normalize_then_sum")
+    found = distributions(scores, group_size=3)
+    assert (found.signal.by, found.signal.dead, found.signal.distinct, found.total.dead) == (
+        "normalised sum",
+        0,
+        2.0,
+        0.0,
+    )
+    assert (found.signal.dead_at[4], found.signal.planned_dead) == (0.0, 0.0)
+    assert found.signal.best_of[-1].others == {"a": 1.0, "b": 0.0}
+    mirrored = table({"a": [0.1, 0.3] * 4, "b": [0.3, 0.1] * 4}, groups, aggregation="normalize_then_sum")
+    same = distributions(mirrored)
+    assert (same.signal.dead, same.signal.dead_at[2], same.signal.distinct, same.total.dead) == (
+        2,
+        1.0,
+        1.0,
+        1.0,
+    )
+
+
+def test_the_margin_counts_an_abstention_as_nothing_and_is_left_out_where_rewards_are_normalised() -> None:
+    columns: dict[str, list[float]] = {"correctness": [0, 1, 1, 0], "bonus": [NAN, 1, NAN, 1]}
+    found = distributions(table(columns, ["g"] * 4, weights=[0.5, 1.0])).margin
+    assert found is not None
+    assert found.margin == -0.5
+    assert distributions(table(columns, ["g"] * 4, aggregation="normalize_then_sum")).margin is None
+
+
+def test_a_bonus_that_is_given_or_not_tells_rows_apart() -> None:
+    found = distributions(table({"correctness": [0, 1, 1, 0], "bonus": [NAN, 1, NAN, 1]}, ["g"] * 4))
+    bonus = found.rewards[1]
+    assert (bonus.dead, bonus.mean) == (0.0, 1.0)
+    assert bonus.ties == pytest.approx(1 / 3)
+    assert found.signal.pushes["bonus"] > 0.1
+    assert found.between.share[1] == pytest.approx(0.5)
+
+
+def test_scores_beyond_float32_are_infinite_and_no_warning() -> None:
+    found = distributions(table({"a": [1e308, -1e308, 0, 1, 2, 3, 4, 5]}, ["x"] * 4 + ["y"] * 4))
+    assert (found.rewards[0].infinite, found.total.infinite, found.rewards[0].mean) == (2, 2, 2.5)
+    json.dumps(found.to_json(), allow_nan=False)
+
+
+def test_totals_that_float32_does_not_tell_apart_are_dead_everywhere() -> None:
+    found = distributions(table({"r": [1e9, 1e9 + 1, 1e9, 1e9 + 2]}, ["a", "a", "b", "b"]), group_size=2)
+    assert (found.signal.dead, found.signal.dead_at[2], found.signal.distinct) == (2, 1.0, 1.0)
+    assert (found.total.dead, found.total.ties, found.rewards[0].dead) == (1.0, 1.0, 1.0)

@@ -75,3 +75,20 @@ def test_parts_by_number_hold_every_row_once_and_end_at_values_that_occur(seed: 
     for part in parts:
         assert {part.low, part.high} <= set(lengths)
         assert part.rows == ((lengths >= part.low) & (lengths <= part.high)).sum()
+
+
+def test_an_integer_beyond_every_float_is_a_value_like_a_text() -> None:
+    found = by_column(SCORES, samples(["", "", "", ""], level=[10**400, 1, 1, 10**5000]), "level")
+    assert [(part.name[:2], part.rows) for part in found] == [("1", 2), ("10", 1), ("0x", 1)]
+
+
+def test_values_of_other_types_are_other_values() -> None:
+    found = by_column(SCORES, samples(["", "", "", ""], level=[1, True, 1.0, "1"]), "level")
+    assert [(part.name, part.rows) for part in found] == [("1", 1), ("True", 1), ("1.0", 1), ("'1'", 1)]
+
+
+def test_rows_without_a_number_are_one_slice() -> None:
+    found = by_column(
+        SCORES, samples(["", "", "", ""], level=[1.0, float("nan"), float("nan"), None]), "level"
+    )
+    assert [(part.name, part.rows) for part in found] == [("nan", 2), ("1.0", 1)]

@@ -12,6 +12,7 @@ from workbench.reports.score_text import counted
 from workbench.samples import Samples
 
 _ROWS = 12
+_HUGE = 1e12
 _CODE = 120
 """Lines of code shown of each file."""
 
@@ -39,6 +40,8 @@ def _rewards(found: Difference) -> list[str]:
             + "  ".join(f"{_count(count):>6}" for count in counts)
             + f"  {_means(change)}"
         )
+    penalties = [change.both_names for change in found.rewards if change.less_is_better]
+    lines += [f"less is better, as the weight is below 0: {', '.join(penalties)}"] * bool(penalties)
     lines += [f"only before: {', '.join(found.only_old)}"] * bool(found.only_old)
     lines += [f"only after: {', '.join(found.only_new)}"] * bool(found.only_new)
     return lines
@@ -54,9 +57,11 @@ def _means(change: Change) -> str:
 
 
 def number(value: float) -> str:
-    """At most four decimals; "none" for NaN."""
+    """At most four decimals, in short where it is huge; "none" for NaN."""
     if math.isnan(value):
         return "none"
+    if abs(value) >= _HUGE and math.isfinite(value):
+        return f"{value:.6g}"
     return f"{value + 0.0:.4f}".rstrip("0").rstrip(".") if math.isfinite(value) else str(value)
 
 

@@ -17,7 +17,7 @@ from workbench.distributions import Distribution, Distributions
 from workbench.explanation import RowExplanation
 from workbench.reports import svg
 from workbench.reports.diff_text import number, ranks_said
-from workbench.reports.score_text import counted, percent, signed
+from workbench.reports.score_text import CANCEL, counted, percent, signed, unsigned
 from workbench.samples import Samples
 from workbench.scoring import ScoreTable
 
@@ -112,7 +112,9 @@ def _scores(table: ScoreTable, found: Distributions) -> str:
         words.append(
             f"{signal.dead} groups ({percent(signal.dead / signal.groups)}) have no spread and teach nothing"
         )
-        words.append(f"mean |advantage| {signal.advantage:.2f}")
+        words.append(f"mean |advantage| {unsigned(signal.advantage)}")
+    if found.between.cancel:
+        words.append(CANCEL)
     notes = "".join(f'<p class="rw-quiet">{escape(note)}</p>' for note in table.notes)
     return f"<p>{escape('; '.join(words))}</p>{_table(head, rows)}{_failed(table)}{notes}"
 

@@ -11,13 +11,20 @@ from collections import Counter
 from html import escape
 from pathlib import Path
 
-import numpy as np
-
 from rewards.contract import completion_text
-from rewards.signal import held_out_size
+from rewards.signal import Counted, held_out_size
 from workbench.distributions import Distribution, Distributions
 from workbench.reports import svg
-from workbench.reports.score_text import failures, percent, signed
+from workbench.reports.score_text import (
+    CANCEL,
+    failures,
+    only_some,
+    percent,
+    rows_by_total,
+    signed,
+    unsigned,
+    without_total,
+)
 from workbench.samples import Samples
 from workbench.scoring import ScoreTable
 from workbench.slices import Slice
@@ -82,7 +89,7 @@ def _head(table: ScoreTable, samples: Samples, found: Distributions) -> str:
         (f"{len(found.groups):,}".replace(",", " "), "groups"),
         (svg.short(found.total.mean) if not math.isnan(found.total.mean) else "-", "mean total"),
         (percent(share), "of the groups teach nothing"),
-        (f"{signal.advantage:.2f}", "mean |advantage|"),
+        (unsigned(signal.advantage), "mean |advantage|"),
         (str(failed), "rows where a reward failed"),
     ]
     sources = ", ".join(path.name for path in samples.sources)
@@ -131,7 +138,7 @@ def card(column: Distribution, at: int, table: ScoreTable, *, pick: bool = False
     ):  # fmt: skip
         if count:
             facts.append((name, f"{count} ({percent(count / column.rows)})"))
-    if column.name in table.seconds:
+    if column.weight is not None and column.name in table.seconds:
         facts.append(("time", f"{table.seconds[column.name] * 1e6 / max(column.rows, 1):.3g} µs a row"))
     listed = "".join(f"<dt>{escape(key)}</dt><dd>{escape(value)}</dd>" for key, value in facts)
     return f"<article><h3>{escape(column.name)}{weight}</h3>{drawn}<dl>{listed}</dl></article>"
@@ -144,6 +151,8 @@ def inside_groups(found: Distributions) -> str:
     between = found.between
     shares = list(zip(between.names, between.share, strict=True))
     bar = svg.stack(shares, "Shares of the variance inside groups") if len(shares) > 1 else ""
+    if between.cancel:
+        bar = f"<p>{CANCEL[0].upper()}{CANCEL[1:]}.</p>"
     head = (
         "<tr><th>reward<th>share of variance<th>loudness<th>no spread<th>ties<th>spread<th>with length"
         "<th>push</tr>"
@@ -195,6 +204,7 @@ def group_places(found: Distributions, *, most: int = _DOTS) -> str:
     )
     table = (
         f"<table class=narrow><tr><th>group size<th>groups without spread</tr>{foretold}</table>"
+        f"{_from(signal.foretold)}"
         if foretold
         else ""
     )
@@ -202,7 +212,7 @@ def group_places(found: Distributions, *, most: int = _DOTS) -> str:
     if signal.planned:
         known = not math.isnan(signal.planned_dead)
         words = (
-            f"{percent(signal.planned_dead)} expected"
+            f"{percent(signal.planned_dead)} expected{only_some(signal.planned_from)}"
             if known
             else "not foretold: too few completions a prompt here"
         )
@@ -215,6 +225,12 @@ def group_places(found: Distributions, *, most: int = _DOTS) -> str:
         table,
         planned,
     )
+
+
+def _from(counted: Counted) -> str:
+    """A line that says from how many prompts something is foretold, where it is not all."""
+    some = only_some(counted).strip(" ()")
+    return f"<p>Foretold from some: {escape(some)}.</p>" if some else ""
 
 
 def pushes(found: Distributions) -> str:
@@ -239,11 +255,13 @@ def best_of(found: Distributions) -> str:
     series = [svg.Series(name, [(each.n, each.others[name]) for each in best]) for name in best[0].others]
     size = {gain: held_out_size(gain, _DISCORDANT) for gain in (0.05, 0.1)}
     return _section(
-        "Best of n by total",
-        "What choosing the best of n completions by total would give: a preview of where optimising leads. A reward "
-        "or label that falls while n grows says that the total can be over-optimised. To see a gain of 5 or 10 points "
+        f"Best of n by {found.signal.by}",
+        f"What choosing the best of n completions by {found.signal.by} would give: a preview of where optimising "
+        "leads. A reward or label that falls while n grows says that the total can be over-optimised. To see a gain of "
+        "5 or 10 points "
         f"afterwards, {size[0.05]} or {size[0.1]} held-out prompts are needed (if a fifth of them change).",
         svg.lines(series, "Expected values under best of n", "n"),
+        _from(found.signal.foretold),
     )
 
 
@@ -297,12 +315,15 @@ def _failures(table: ScoreTable) -> str:
 
 
 def _rows(table: ScoreTable, samples: Samples) -> str:
-    order = [int(row) for row in np.argsort(-np.nan_to_num(table.totals, nan=-np.inf), kind="stable")]
+    order = rows_by_total(table)
     many = len(order) > 2 * _ROWS
     parts = (
         [("Best rows", order[:_ROWS]), ("Worst rows", order[-_ROWS:])] if many else [("Rows by total", order)]
     )
-    return "".join(
+    others = "".join(
+        f"<section><p class=about>{escape(said)}.</p></section>" for said in without_total(table)
+    )
+    return others + "".join(
         f"<section><h2>{title}</h2>{''.join(_row(table, samples, row) for row in rows)}</section>"
         for title, rows in parts
         if rows

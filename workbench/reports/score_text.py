@@ -9,6 +9,7 @@ from collections import Counter
 import numpy as np
 
 from rewards.contract import completion_text
+from rewards.signal import Counted
 from workbench.distributions import Distribution, Distributions, Histogram
 from workbench.reports.plain import visible
 from workbench.samples import Samples
@@ -20,12 +21,20 @@ LEGEND = (
 )
 """What two heads of the table inside groups mean, told under it."""
 
+CANCEL = (
+    "the rewards cancel out: they differ inside groups, their weighted sum hardly does, so none has a share"
+)
+"""Told where the shares of the variance would be those of rounding."""
+
 _BARS = " ▁▂▃▄▅▆▇█"
 _WIDTH = 12
 _ROWS = 3
 """Best and worst rows shown."""
 
 _FAILURES = 10
+_HUGE = 1e9
+"""Numbers from here on are told in three digits."""
+
 _COLUMNS = 118
 _FEW = 24
 """Rows below which means by length say nothing."""
@@ -73,8 +82,10 @@ def _rewards(table: ScoreTable, found: Distributions) -> list[str]:
         weight = "" if column.weight is None else f"{column.weight:g}"
         quantiles = dict(zip((0, 5, 25, 50, 75, 95, 100), column.quantiles, strict=False))
         numbers = (column.mean, column.deviation, *(quantiles.get(at, math.nan) for at in (0, 50, 100)))
-        own = f"{table.seconds[column.name] * 1000:.0f}" if column.name in table.seconds else ""
-        own = "kept" if table.reused.get(column.name) == len(table) else own
+        own = ""
+        if column.weight is not None and column.name in table.seconds:  # the total has no time of its own
+            kept = table.reused.get(column.name) == len(table)
+            own = "kept" if kept else f"{table.seconds[column.name] * 1000:.0f}"
         lines.append(
             f"{column.name:<{width}}  {weight:>6} {' '.join(f'{_number(value):>8}' for value in numbers)}"
             f"  {_at_bounds(column):>9}  {_count(column.none + column.nan):>4}  {_count(column.failed):>4}"
@@ -133,7 +144,8 @@ def histogram(bars: Histogram | None) -> str:
     if bars.low == bars.high:
         return f"all {bars.low:g}"
     counts = np.zeros(_WIDTH)
-    places = bars.values or np.linspace(bars.low, bars.high, len(bars.counts) + 1)[:-1]
+    edges = np.linspace(bars.low, bars.high, len(bars.counts) + 1)
+    places = bars.values or (edges[:-1] + edges[1:]) / 2
     for place, count in zip(places, bars.counts, strict=True):
         at = int((place - bars.low) / (bars.high - bars.low) * _WIDTH)
         counts[min(at, _WIDTH - 1)] += count
@@ -163,8 +175,13 @@ def _inside(found: Distributions) -> list[str]:
 
 
 def signed(value: float) -> str:
-    """A number with its sign and two decimals; "-" for NaN."""
-    return "-" if math.isnan(value) else f"{value:+.2f}"
+    """A number with its sign and two decimals, in short where it is huge; "-" for NaN."""
+    return "-" if math.isnan(value) else f"{value:+.2f}" if abs(value) < _HUGE else f"{value:+.2g}"
+
+
+def unsigned(value: float) -> str:
+    """A number above 0 as `signed` writes it, without its sign."""
+    return signed(value).removeprefix("+")
 
 
 # ---------------------------------------------------------------------------------------------- sentences
@@ -180,12 +197,14 @@ def _signal(found: Distributions) -> list[str]:
     size = "/".join(map(str, signal.sizes[:4])) + ("/..." if len(signal.sizes) > 4 else "")
     lines = [
         f"groups of {size}: {signal.dead} of {signal.groups} ({percent(signal.dead / signal.groups)}) have no spread "
-        f"and teach nothing; {signal.distinct:.2g} different totals a group; mean |advantage| {signal.advantage:.2f}"
+        f"and teach nothing; {_different(signal.distinct)} a group; mean |advantage| {unsigned(signal.advantage)}"
     ]
-    if signal.planned and signal.planned not in signal.sizes:
+    if found.between.cancel:
+        lines.append(CANCEL)
+    if signal.planned and signal.sizes != (signal.planned,):
         more = f"in training, groups of {signal.planned}: "
         lines.append(
-            more + f"{percent(signal.planned_dead)} without spread expected"
+            more + f"{percent(signal.planned_dead)} without spread expected{only_some(signal.planned_from)}"
             if not math.isnan(signal.planned_dead)
             else more + f"not foretold, no prompt here has {signal.planned} completions"
         )
@@ -198,8 +217,28 @@ def _signal(found: Distributions) -> list[str]:
         moved = [("total", first.total, last.total)]
         moved += [(name, first.others[name], last.others[name]) for name in last.others]
         shown = ", ".join(f"{name} {_number(low)} to {_number(high)}" for name, low, high in moved)
-        lines += _wrapped(f"best of {last.n} by total: {shown}")
+        lines += _wrapped(f"best of {last.n} by {signal.by}: {shown}{only_some(signal.foretold)}")
     return [*lines, *_primary(found)]
+
+
+def _different(count: float) -> str:
+    """How many different totals, to one decimal.
+
+    >>> _different(1.0), _different(2.53), _different(256.0)
+    ('1 different total', '2.5 different totals', '256 different totals')
+    """
+    shown = f"{count:.1f}".removesuffix(".0")
+    return f"{shown} different total{'s' * (shown != '1')}"
+
+
+def only_some(counted: Counted) -> str:
+    """From how many prompts something is foretold, where it is not all.
+
+    >>> only_some(Counted(3, 4)), only_some(Counted(4, 4))
+    (' (3 of 4 prompts have as many)', '')
+    """
+    some = f" ({counted.prompts} of {counted.of} prompts have as many)"
+    return some if counted.prompts < counted.of else ""
 
 
 def _wrapped(sentence: str) -> list[str]:
@@ -212,7 +251,7 @@ def _primary(found: Distributions) -> list[str]:
     if not math.isnan(signal.support):
         lines.append(
             f"{signal.passes} = {_number(signal.passing)} counts as passed: pass@{signal.support_k} is "
-            f"{signal.support:.2f} above pass@1"
+            f"{signal.support:.2f} above pass@1{only_some(signal.support_from)}"
         )
     if margin is not None and not math.isnan(margin.margin) and margin.margin <= 0:
         lines.append(
@@ -268,8 +307,8 @@ def _columns(title: str, found: Distributions, parts: list[tuple[str, Slice]]) -
     cell = max(14, *(len(head) + 1 for head, _ in parts))
     lines = [f"{title:<{width}}  " + " ".join(f"{head:>{cell}}" for head, _ in parts)]
     for column in found.columns:
-        cells = [
-            part.total if column.name == "total" else part.means.get(column.name, math.nan)
+        cells = [  # the total is the one without a weight, whatever a reward is called
+            part.total if column.weight is None else part.means.get(column.name, math.nan)
             for _, part in parts
         ]
         lines.append(f"{column.name:<{width}}  " + " ".join(f"{_number(value):>{cell}}" for value in cells))
@@ -277,15 +316,29 @@ def _columns(title: str, found: Distributions, parts: list[tuple[str, Slice]]) -
 
 
 def _extremes(table: ScoreTable, samples: Samples) -> list[str]:
-    if np.isnan(table.totals).all():
+    order = rows_by_total(table)
+    if not order:
         return []
-    order = np.argsort(-np.nan_to_num(table.totals, nan=-np.inf), kind="stable")
     many = len(order) > 2 * _ROWS
-    chosen = [*order[:_ROWS].tolist(), *order[-_ROWS:].tolist()] if many else order.tolist()
+    chosen = [*order[:_ROWS], *order[-_ROWS:]] if many else order
     lines = ["best and worst rows" if many else "rows by total"]
     for row in chosen:
         text = " ".join(completion_text(samples.completions[row]).split())
         shown = text if len(text) <= 70 else "..." + text[-67:]
-        total = f"{table.totals[row]:.3f}" if not math.isnan(table.totals[row]) else "none"
-        lines.append(f"  row {row:<6} total {total:>8}  advantage {table.advantages[row]:>+6.2f}  {shown}")
-    return lines
+        total = f"{table.totals[row]:.3f}" if abs(table.totals[row]) < _HUGE else f"{table.totals[row]:.3g}"
+        advantage = signed(float(table.advantages[row]))
+        lines.append(f"  row {row:<6} total {total:>8}  advantage {advantage:>6}  {shown}")
+    return [*lines, *(f"  {said}" for said in without_total(table))]
+
+
+def rows_by_total(table: ScoreTable) -> list[int]:
+    """The rows that have a total, the best first."""
+    order = np.argsort(-table.totals, kind="stable")  # NaN comes last
+    return [int(row) for row in order[: int((~np.isnan(table.totals)).sum())]]
+
+
+def without_total(table: ScoreTable) -> list[str]:
+    """A sentence where rows have no total."""
+    count = int(np.isnan(table.totals).sum())
+    rows = "1 row has" if count == 1 else f"{count} rows have"
+    return [f"{rows} no total: every reward abstained or failed there"] * bool(count)

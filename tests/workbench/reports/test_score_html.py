@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -90,3 +91,17 @@ def test_a_browser_draws_it_without_complaint_in_light_and_dark(tmp_path: Path, 
             tab.goto(file.as_uri())
             assert (told, tab.evaluate("document.documentElement.scrollWidth")) == ([], 420)
         browser.close()
+
+
+def test_rows_without_a_total_are_counted_and_not_shown_as_the_worst() -> None:
+    scores = table({"r": [1, 0, math.nan, math.nan]}, GROUPS)
+    text = page(scores, samples(TEXTS, GROUPS), distributions(scores))
+    assert re.findall(r"<b>row (\d)</b>", text) == ["0", "1"]
+    assert "2 rows have no total: every reward abstained or failed there." in text
+
+
+def test_rewards_that_cancel_have_no_bar_of_shares() -> None:
+    scores = table({"one": [0.1, 0.3, 0.7, 0.2], "other": [0.9, 0.7, 0.3, 0.8]}, GROUPS)
+    text = page(scores, samples(TEXTS, GROUPS), distributions(scores))
+    assert "The rewards cancel out" in text
+    assert "Shares of the variance" not in text

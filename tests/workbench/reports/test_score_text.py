@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from tests.workbench.tables import samples, table
 from workbench.distributions import Histogram, distributions
 from workbench.features import features_of
 from workbench.reports.score_text import histogram, percent, summary
+from workbench.scoring import ScoreTable
 
 TEXTS = ["a", "bb", "ccc", "dddd"]
 GROUPS = ["x", "x", "y", "y"]
@@ -97,3 +99,58 @@ def test_means_by_length_are_of_all_rows() -> None:
 
 def test_one_completion_is_counted_as_one() -> None:
     assert _shown([1.0]).startswith("made by hand  1 completion in 1 group  ")
+
+
+def _of(scores: ScoreTable) -> str:
+    rows = samples(["x"] * len(scores), scores.groups)
+    return summary(scores, rows, distributions(scores, features_of(rows.completions, rows.groups)))
+
+
+def test_a_half_bar_stands_in_the_cell_of_its_middle() -> None:
+    for at in range(24):
+        bars = histogram(Histogram(0.2, 0.4, tuple(int(at == other) for other in range(24))))
+        assert bars.removeprefix("0.2 ").removesuffix(" 0.4").index("█") == at // 2
+
+
+def test_prompts_that_do_not_count_are_told() -> None:
+    groups = [str(row // 4) for row in range(12)] + ["few"] * 2
+    text = _of(table({"r": [0.0, 1.0] * 6 + [1.0] * 2}, groups))
+    assert "best of 4 by total: total 0.5 to 1, r 0.5 to 1 (3 of 4 prompts have as many)" in text
+    assert "pass@4 is 0.50 above pass@1 (3 of 4 prompts have as many)" in text
+
+
+def test_counts_of_totals_are_plain_numbers() -> None:
+    assert "256 different totals a group" in _of(table({"r": list(range(256))}, ["g"] * 256))
+    assert "1 different total a group" in _of(table({"r": [1, 1]}, ["g"] * 2))
+
+
+def test_rewards_that_cancel_are_told_and_have_no_share() -> None:
+    text = _of(table({"one": [0.1, 0.3, 0.7], "other": [0.9, 0.7, 0.3]}, ["g"] * 3))
+    assert "the rewards cancel out" in text
+    assert (
+        next(line for line in text.splitlines() if line.startswith("one ") and "%" in line).split()[1] == "-"
+    )
+
+
+def test_a_reward_called_total_keeps_its_own_mean() -> None:
+    text = _of(table({"total": [1, 0], "b": [5, 5]}, ["g"] * 2, labels=["right", "wrong"]))
+    lines = [line.split() for line in text.split("mean by label")[1].splitlines() if line.startswith("total")]
+    assert lines == [["total", "1", "0"], ["total", "6", "5"]]
+
+
+def test_only_rows_with_a_total_are_best_or_worst() -> None:
+    text = _of(table({"r": [*range(8), math.nan, math.nan]}, ["g"] * 10))
+    assert [line.split()[1] for line in text.splitlines() if line.startswith("  row")] == [
+        "7",
+        "6",
+        "5",
+        "2",
+        "1",
+        "0",
+    ]
+    assert text.rstrip().endswith("2 rows have no total: every reward abstained or failed there")
+
+
+def test_huge_numbers_stay_short() -> None:
+    text = _of(table({"r": [3e38, -3e38, 1e308, 1]}, ["g"] * 4))
+    assert max(map(len, text.split())) < 16

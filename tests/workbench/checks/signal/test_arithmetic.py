@@ -87,3 +87,13 @@ def test_sum_that_loses_a_small_member_is_told_of_the_total(check):
 
 def test_noise_of_a_sum_is_no_lost_difference(check):
     assert check(VALUE, "RW614", rows=grouped([[100.1, 100.1 + 1e-9, 0.3]])) == []
+
+
+def test_normalised_rewards_teach_where_their_normalised_sum_differs(check):
+    tied = [(float(place), 2.0 - 2.0 * place) for place in (0, 1, 0, 1)]  # every total is 2
+    rows = grouped([tied] * 9 + [[(0.0, 0.0), (1.0, 0.0)] * 2], "one_value", "two_value")
+    options = {"rows": rows, "declare": "timeout_s = 5.0", "names": "one two"}
+    source = members(one=2.0, two=1.0)
+    assert [finding.check for finding in check(source, "RW611", check="seed = 0", **options)] == ["RW611"]
+    mode = '[set]\naggregation = "normalize_then_sum"'
+    assert check(source, "RW611", check=mode, **options) == []
