@@ -7,7 +7,6 @@ from collections.abc import Iterable
 import numpy as np
 
 from rewards.errors import RewardWorkbenchError
-from rewards.groups import ranked_by
 from rewards.signal import dead_probability
 from workbench.checks.check import SetCheck
 from workbench.checks.finding import Cost, Finding
@@ -92,9 +91,8 @@ def planned_size(subject: SetSubject) -> int:
 def _useful(table: Table, size: int) -> list[tuple[int, float]]:
     """(group, chance of a difference) of each group with enough scored rows."""
     found = []
-    ranked = ranked_by(table.scores, table.weights, table.groups, aggregation=table.aggregation)
     for group in np.flatnonzero(table.sizes >= size):
-        own = ranked[table.groups == group]
+        own = table.ranked[table.groups == group]
         if (~np.isnan(own)).sum() >= size:
             codes = np.zeros(len(own), dtype=np.intp)
             found.append((int(group), 1 - dead_probability(own, codes, size)))

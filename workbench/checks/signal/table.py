@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rewards.groups import Aggregation, Scaling, advantages, totals
+from rewards.groups import Aggregation, Scaling, advantages, ranked_by, totals
 from workbench.checks.subject import RewardSubject, SetSubject
 
 Floats = npt.NDArray[np.float64]
@@ -41,6 +41,11 @@ class Table:
         """The scores as they are added up: an abstention counts as 0, a row on which all abstain stays NaN."""
         none = np.isnan(self.scores)
         return np.where(none & ~none.all(axis=1, keepdims=True), 0.0, self.scores)
+
+    @functools.cached_property
+    def ranked(self) -> Floats:
+        """(rows,) what a group is ranked by: equal where training is taught no difference."""
+        return ranked_by(self.scores, self.weights, self.groups, aggregation=self.aggregation)
 
     @functools.cached_property
     def sizes(self) -> npt.NDArray[np.int64]:

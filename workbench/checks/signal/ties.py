@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from rewards.grouped import TIE
 from rewards.signal import distinct_values, tied_pairs
 from workbench.checks.check import SetCheck
 from workbench.checks.finding import Cost, Finding
@@ -49,7 +48,7 @@ class Ties(SetCheck):
         groups = table.groups[live]
         if len(set(groups.tolist())) < GROUPS:
             return
-        share = tied_pairs(table.totals[live], groups)
+        share = tied_pairs(table.ranked[live], groups)
         if share < TIED:
             return
         place = table.shortest(live.tolist())
@@ -58,7 +57,7 @@ class Ties(SetCheck):
             table.rows[place], got=[float(total) for total in group], expected="more different totals"
         )
         yield self.finding(
-            f"{share:.0%} of the pairs in a group have equal totals: {distinct_values(table.totals[live], groups):.1f} "
+            f"{share:.0%} of the pairs in a group have equal totals: {distinct_values(table.ranked[live], groups):.1f} "
             f"different totals a group of {np.mean(table.sizes[np.unique(groups)]):.1f}, an effective size of "
             f"{_effective(table, live):.1f}.",
             advice="Partial credit, or a second reward that differs where this one does not, makes more of each group.",
@@ -69,11 +68,11 @@ class Ties(SetCheck):
 
 
 def _live_rows(table: Table) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    """Rows of groups that are large enough and have two different totals."""
+    """Rows of groups that are large enough and have two different values to be ranked by."""
     kept = []
     for group in np.flatnonzero(table.sizes >= SIZE):
-        rows = np.flatnonzero((table.groups == group) & ~np.isnan(table.totals))
-        if len(rows) >= SIZE and np.ptp(table.totals[rows]) > TIE:
+        rows = np.flatnonzero((table.groups == group) & ~np.isnan(table.ranked))
+        if len(rows) >= SIZE and np.ptp(table.ranked[rows]) > 0:
             kept += rows.tolist()
     return np.array(kept, dtype=np.intp)
 
@@ -82,7 +81,7 @@ def _effective(table: Table, rows: np.ndarray[tuple[int], np.dtype[np.intp]]) ->
     """The mean over groups of 1 / sum of squared shares of each total."""
     sizes = []
     for group in np.unique(table.groups[rows]):
-        own = table.totals[rows][table.groups[rows] == group]
-        _, counts = np.unique(np.round(own / TIE) * TIE, return_counts=True)
+        own = table.ranked[rows][table.groups[rows] == group]
+        _, counts = np.unique(own, return_counts=True)
         sizes.append(1 / float(((counts / counts.sum()) ** 2).sum()))
     return float(np.mean(sizes))
