@@ -172,7 +172,7 @@ def _explained(row: RowExplanation) -> str:
             *((c, True) for c in reward.missed),
         ]:
             because = escape(credit.condition or "")
-            if credit.condition is not None:
+            if credit.condition is not None and credit.value is not None:
                 because += f" <span class=rw-quiet>{escape(str(credit.value))}</span>"
             if credit.compared is not None:
                 because += escape(f"  {credit.compared[0]} with {credit.compared[1]}")
