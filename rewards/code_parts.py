@@ -35,6 +35,8 @@ def code_parts(function: str, root: Path) -> dict[str, str]:
     if file is None or not name:
         return {}
     wanted: dict[Path, Part] = {file: frozenset([name.partition(".")[0]])}
+    if not separator:
+        wanted |= dict.fromkeys(_packages(where.split(".")[:-1], root), frozenset())
     done: dict[Path, Part] = {}
     found: dict[str, str] = {}
     while wanted:
@@ -71,15 +73,25 @@ def _of_import(what: Imported, folder: Path, root: Path) -> list[tuple[Path, Par
     if what.level:
         bases = [folder if what.level == 1 else folder.parents[min(what.level, len(folder.parents)) - 2]]
     for base in bases:
+        way = [
+            (package, None if what.attribute is None else frozenset[str]())
+            for package in _packages(parts, base)
+        ]
         if what.attribute is not None:
             module = _local([*parts, what.attribute], base)
             if module is not None:
-                return [(module, None)]
+                return [*way, (module, None)]
         file = _local(parts, base) if parts else None
         if file is not None:
             star = what.attribute is None or what.attribute == "*"
-            return [(file, None if star else frozenset([str(what.attribute)]))]
+            return [*way, (file, None if star else frozenset([str(what.attribute)]))]
     return []
+
+
+def _packages(parts: list[str], base: Path) -> list[Path]:
+    """The packages that run on the way to a dotted name."""
+    ways = (base.joinpath(*parts[:end], "__init__.py") for end in range(1, len(parts) + 1))
+    return [way.resolve() for way in ways if way.is_file()]
 
 
 def _local(parts: list[str], base: Path) -> Path | None:
@@ -87,7 +99,7 @@ def _local(parts: list[str], base: Path) -> Path | None:
     return next(
         (
             file.resolve()
-            for file in (place.with_suffix(".py"), place / "__init__.py")
+            for file in (place / "__init__.py", place.with_suffix(".py"))
             if parts and file.is_file()
         ),
         None,

@@ -45,8 +45,9 @@ class Imported:
 class CodeSlice:
     """What a function depends on in its file.
 
-    `statements` are the module-level statements it needs, `imports` the names they use that an import binds,
-    `modules` every import whether used or not, `bound` the names that module-level code binds.
+    `statements` are the module-level statements it needs (the docstring where it reads `__doc__`), `imports` the names
+    they use that an import binds, `modules` every import whether used or not, `bound` the names that module-level code
+    binds.
     """
 
     statements: tuple[ast.stmt, ...]
@@ -71,6 +72,9 @@ def code_slice(tree: ast.Module, names: Iterable[str] | None) -> CodeSlice:
     imported: dict[str, Imported] = {}
     modules: list[Imported] = []
     own = {statement.name for statement in tree.body if isinstance(statement, Definition)}
+    told = docstring(tree)
+    if told is not None:
+        droppable["__doc__"] = [told]
     for statement in _module_level(tree.body):
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
             for name, what in imports_of(statement):
@@ -94,11 +98,25 @@ def code_slice(tree: ast.Module, names: Iterable[str] | None) -> CodeSlice:
                 pending += more
     wanted = used | set(names or ())
     return CodeSlice(
-        statements=tuple(s for s in _module_level(tree.body) if id(s) in needed),
+        statements=tuple(
+            s for s in (*([told] if told is not None else []), *_module_level(tree.body)) if id(s) in needed
+        ),
         imports={name: what for name, what in imported.items() if name in wanted},
         modules=tuple(modules),
         bound=frozenset(droppable) | {name for statement in kept for name in _stored(statement)},
     )
+
+
+def docstring(tree: ast.Module) -> ast.stmt | None:
+    """The statement that is a file's docstring, None where it has none."""
+    first = tree.body[0] if tree.body else None
+    if (
+        isinstance(first, ast.Expr)
+        and isinstance(first.value, ast.Constant)
+        and isinstance(first.value.value, str)
+    ):
+        return first
+    return None
 
 
 def _module_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:

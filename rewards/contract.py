@@ -107,7 +107,8 @@ class CallResult:
     `Status`; `errors` maps a row to its sentence; `extra` and `metrics` hold what went to `log_extra` and
     `log_metric`; `printed` is what the call wrote to standard output and error; `credits` has the named
     credits of each row where they were recorded; `notes` are sentences that a reader of the scores has to know;
-    `printed_rows` has what was printed for a row, where that can be told.
+    `printed_rows` has what was printed for a row, where that can be told; `reads` what the call was seen to use besides
+    its rows (`rewards.outside`), as pairs of a file of the user's and what it used.
     """
 
     scores: NDArray[np.float64]
@@ -120,6 +121,7 @@ class CallResult:
     credits: list[list[dict[str, Any]]] | None = None
     notes: tuple[str, ...] = ()
     printed_rows: dict[int, str] = field(default_factory=dict)
+    reads: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -523,6 +525,7 @@ def merge_results(
     named: list[list[dict[str, Any]]] = [[] for _ in range(rows)]
     notes: dict[str, None] = {}
     printed_rows: dict[int, str] = {}
+    reads: dict[tuple[str, str], None] = {}
     recorded = False
     for indices, part in parts:
         scores[indices] = part.scores
@@ -541,6 +544,7 @@ def merge_results(
         printed += part.printed
         seconds += part.seconds
         notes.update(dict.fromkeys(part.notes))
+        reads.update(dict.fromkeys(part.reads))
         printed_rows.update({indices[row]: text for row, text in part.printed_rows.items()})
     return CallResult(
         scores,
@@ -553,4 +557,5 @@ def merge_results(
         named if recorded else None,
         tuple(notes),
         printed_rows,
+        tuple(reads),
     )

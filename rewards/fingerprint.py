@@ -2,7 +2,7 @@
 
 A reward's code is its file and every local file it imports, directly or through others. Each is hashed as
 a syntax tree without positions, so comments and layout do not count, nor does the version of Python that parses it;
-docstrings do not count either, unless a file reads `__doc__`. The built-in rewards count as code where a file
+docstrings do not count either, unless one of the files reads `__doc__`. The built-in rewards count as code where a file
 imports them, installed packages by their version. Imports are found as Python finds them: the standard library,
 installed packages and this product go before a file of the same name. Not covered: data files that the code reads, a
 module whose name it computes, and what installed packages import themselves.
@@ -39,10 +39,11 @@ class _Import:
 
 @dataclass(frozen=True)
 class _Code:
-    """What a file says: the digest of its code, and what it imports."""
+    """What a file says: the digest of its code, what it imports, and whether it reads docstrings."""
 
     digest: str
     imports: tuple[_Import, ...]
+    reads_docs: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,17 +59,23 @@ class _Used:
     ours: frozenset[str]
 
 
-def local_files(path: Path, root: Path) -> list[Path]:
-    """`path` and all files below `root` or beside it that it imports, sorted; imports inside functions count too."""
-    return [file for file, local in _used(path, root).files.items() if local]
+def local_files(path: Path, root: Path, *, dotted: bool = False) -> list[Path]:
+    """`path` and all files below `root` or beside it that it imports, sorted; imports inside functions count too.
+
+    With `dotted` it is imported by its dotted name from `root`, so that the packages on the way count.
+    """
+    return [file for file, local in _used(path, root, dotted).files.items() if local]
 
 
-def _used(path: Path, root: Path) -> _Used:
+def _used(path: Path, root: Path, dotted: bool) -> _Used:
     bases = dict.fromkeys([root.resolve(), path.resolve().parent])
     found: dict[Path, bool] = {}
     packages: set[str] = set()
     ours: set[str] = set()
     pending = [(path.resolve(), True)]
+    if dotted and path.resolve().is_relative_to(root.resolve()):
+        names = path.resolve().relative_to(root.resolve()).with_suffix("").parts
+        pending += [(file, True) for file in _resolve(names, root.resolve())]
     while pending:
         current, local = pending.pop()
         if current in found:
@@ -145,24 +152,39 @@ def code_digest(path: Path) -> str:
 
 
 def _read(path: Path) -> _Code:
-    stat = path.stat()
-    return _read_version(path, stat.st_mtime_ns, stat.st_size)
+    return _read_text(path.read_bytes())
 
 
 @functools.lru_cache(maxsize=512)
-def _read_version(path: Path, _modified: int, _size: int) -> _Code:
-    content = path.read_bytes()
+def _read_text(content: bytes) -> _Code:
+    """By the text itself: a copy may keep both the time and the size of the file that it replaces."""
     try:
         tree = ast.parse(content)
     except (SyntaxError, ValueError, RecursionError):
         return _Code(hashlib.blake2b(content, digest_size=16).hexdigest(), ())
     imports = tuple(_imports(tree))
-    reads_doc = any(
-        isinstance(node, (ast.Attribute, ast.Name)) and _name(node) == "__doc__" for node in ast.walk(tree)
-    )
-    if not reads_doc:
+    reads_docs = any(map(_names_docs, ast.walk(tree)))
+    if not reads_docs:
         _drop_docstrings(tree)
-    return _Code(digest(_plain(tree)), imports)
+    return _Code(digest(_plain(tree)), imports, reads_docs)
+
+
+@functools.lru_cache(maxsize=64)
+def _with_docs(content: bytes) -> str:
+    """The digest of a text whose docstrings another file may read."""
+    try:
+        return digest(_plain(ast.parse(content)))
+    except (SyntaxError, ValueError, RecursionError):
+        return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+def _names_docs(node: ast.AST) -> bool:
+    """Whether a node may give somebody's docstring."""
+    if isinstance(node, (ast.Attribute, ast.Name)):
+        return _name(node) in ("__doc__", "getdoc")
+    if isinstance(node, ast.alias):
+        return node.name in ("__doc__", "getdoc")
+    return isinstance(node, ast.Constant) and node.value == "__doc__"
 
 
 def _imports(tree: ast.Module) -> Iterator[_Import]:
@@ -242,17 +264,18 @@ def _drop_docstrings(tree: ast.Module) -> None:
                 node.body = node.body[1:] or [ast.Pass()]
 
 
-def code_fingerprint(path: Path, root: Path) -> dict[str, str]:
+def code_fingerprint(path: Path, root: Path, *, dotted: bool = False) -> dict[str, str]:
     """What a reward's file uses: `{file relative to root: digest}` for local files, `{package: version}` for installed
-    ones, and the files of the built-in rewards where it imports them.
+    ones, and the files of the built-in rewards where it imports them. `dotted` as for `local_files`.
     """
     root = root.resolve()
-    used = _used(path, root)
+    used = _used(path, root, dotted)
     prints: dict[str, str] = {}
+    docs = any(_read(file).reads_docs for file in used.files if file.is_file())
     for file in used.files:
         inside = file.is_relative_to(root)
         label = file.relative_to(root).as_posix() if inside else f"../{file.parent.name}/{file.name}"
-        prints[label] = code_digest(file)
+        prints[label] = _with_docs(file.read_bytes()) if docs else code_digest(file)
     if "library" in used.ours:
         prints |= library_fingerprint()
     elif used.ours:

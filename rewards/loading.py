@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from rewards import outside
 from rewards.adapters import system_of
 from rewards.contract import Reward, describe_exception
 from rewards.errors import LoadError, TargetError
@@ -38,6 +39,10 @@ class _SourceLoader(importlib.machinery.SourceFileLoader):
     def __init__(self, name: str, path: str, transform: Transform | None) -> None:
         super().__init__(name, path)
         self.transform = transform
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        with outside.watched(self.path):
+            super().exec_module(module)
 
     def get_code(self, fullname: str) -> types.CodeType:
         path = Path(self.get_filename(fullname))

@@ -407,11 +407,11 @@ def _code(entry: RewardEntry, file: Path | None, root: Path) -> dict[str, str]:
     if module is not None and module.installed and top not in OUR_PACKAGES:
         return module_versions([top])
     if file.is_relative_to(root.resolve()):
-        return code_fingerprint(file, root)
+        return code_fingerprint(file, root, dotted="::" not in entry.function)
     folder = file.parent  # a package outside the project: its own modules import each other from above it
     while (folder / "__init__.py").is_file():
         folder = folder.parent
-    return code_fingerprint(file, folder)
+    return code_fingerprint(file, folder, dotted=True)
 
 
 def defined_in(function: Reward, file: Path | None) -> str | None:

@@ -67,4 +67,6 @@ def _module_code(parts: list[str], root: Path) -> dict[str, str]:
         file = root.joinpath(*parts, "__init__.py")
     if not file.is_file():
         raise TargetError(f"there is no module '{'.'.join(parts)}'")
-    return library_fingerprint() if file.resolve().is_relative_to(LIBRARY) else code_fingerprint(file, root)
+    if file.resolve().is_relative_to(LIBRARY):
+        return library_fingerprint()
+    return code_fingerprint(file, root, dotted=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,5 +69,9 @@ def compare_sides(
             for side in sides
         )
     old, new = sides
+    before, after = (
+        replace(table, notes=[*table.notes, *([side.note] if side.note else [])])
+        for table, side in zip((before, after), sides, strict=True)
+    )
     changes = code_changes(old.code, new.code)
     return compare(before, after, old=old.label, new=new.label, code=changes)

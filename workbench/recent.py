@@ -11,14 +11,13 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
 from rewards.contract import Batch, CallResult
 from rewards.repeating import calling_scope
 from rewards.rewardset import RewardDescription, SetDescription
-from workbench.repeatable import look
+from workbench.repeatable import Look, looks
 from workbench.score_cache import CUT_S, KEEPABLE
 
 MOST = 32
@@ -37,14 +36,25 @@ class Recent:
         self._calls: list[list[int]] = []
         self._kept: OrderedDict[_Key, list[CallResult]] = OrderedDict()
 
-    def memory(self, description: SetDescription, batch: Batch, calls: list[list[int]]) -> RecentMemory:
-        """What one scoring has to call, and what it knows."""
+    def memory(
+        self,
+        description: SetDescription,
+        batch: Batch,
+        calls: list[list[int]],
+        loaded: SetDescription | None = None,
+        since: int | None = None,
+    ) -> RecentMemory:
+        """What one scoring has to call, and what it knows.
+
+        `loaded` is all that its process loads, `since` (`time.time_ns`) when it began to.
+        """
         if self._batch is None or self._batch() is not batch or self._calls != calls:
             self._batch, self._calls = weakref.ref(batch), calls
             self._kept.clear()
-        memory = RecentMemory(self._kept, calls)
+        memory = RecentMemory(self._kept, calls, since)
+        found = looks(description, loaded)
         for reward in description.rewards:
-            memory.prepare(reward, description.root)
+            memory.prepare(reward, found[reward.name])
         return memory
 
 
@@ -54,20 +64,20 @@ class RecentMemory:
 
     kept: OrderedDict[_Key, list[CallResult]]
     calls: list[list[int]]
+    since: int | None = None
     left: dict[str, list[list[int]]] = field(default_factory=dict)
     reused: dict[str, int] = field(default_factory=dict)
     apart: frozenset[str] = frozenset()
-    _keys: dict[str, tuple[_Key, bool]] = field(default_factory=dict)
+    _keys: dict[str, tuple[_Key, Look]] = field(default_factory=dict)
     _known: dict[str, list[CallResult]] = field(default_factory=dict)
 
-    def prepare(self, reward: RewardDescription, root: Path) -> None:
+    def prepare(self, reward: RewardDescription, found: Look) -> None:
         """Find out whether this reward has to be called."""
         self.left[reward.name], self.reused[reward.name] = self.calls, 0
-        found = look(reward, root)
         if found.why_not is not None:
             return
         key = (found.digest, calling_scope(reward.entry.scope, reward.declared))
-        self._keys[reward.name] = key, found.deadlines
+        self._keys[reward.name] = key, found
         if key in self.kept:
             self.kept.move_to_end(key)
             self._known[reward.name] = self.kept[
@@ -82,18 +92,19 @@ class RecentMemory:
             return self._known[reward.name]
         if reward.name not in self._keys:
             return fresh
-        key, deadlines = self._keys[reward.name]
-        if _may_be_kept(fresh, deadlines):
+        key, found = self._keys[reward.name]
+        if _may_be_kept(fresh, found) and not (self.since and found.changed_since(self.since)):
             self.kept[key] = fresh
             while len(self.kept) > MOST:
                 self.kept.popitem(last=False)
         return fresh
 
 
-def _may_be_kept(results: Sequence[CallResult], deadlines: bool) -> bool:
+def _may_be_kept(results: Sequence[CallResult], found: Look) -> bool:
     return all(
         np.isin(result.status, KEEPABLE).all()
         and not (result.printed or result.notes or result.metrics)
-        and not (deadlines and result.seconds >= CUT_S)
+        and not (found.deadlines and result.seconds >= CUT_S)
+        and not found.concerns(result.reads)
         for result in results
     )

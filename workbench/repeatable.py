@@ -1,10 +1,11 @@
 """Whether a reward's code gives the same score for the same row every time, as far as its text shows.
 
 A conservative look at everything the function depends on: its own part of its file (`rewards.code_slices`), the
-local files it imports, and the packages. Whatever reads a clock, a file, the network, the environment or random
-numbers, keeps state between calls, or uses a package that is not known to be free of such things, is not
-repeatable. What the look cannot see (a C extension that keeps state, a set whose order decides) the author has to
-say: `deterministic = false`.
+local files it imports, the packages, and what any file of its set does to other modules. Whatever reads a clock, a
+file, the network, the environment or random numbers, keeps state between calls, or uses a package that is not known
+to be free of such things, is not repeatable. What the look cannot see (a C extension that keeps state, a set whose
+order decides) the author has to say: `deterministic = false`. What really happens is watched besides, where rewards
+are called (`rewards.outside`).
 
 The digest of the same code is what cached scores are kept under.
 """
@@ -12,20 +13,32 @@ The digest of the same code is what cached scores are kept under.
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import hashlib
-import importlib.util
+import importlib
 import os
 import platform
 import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rewards.code_slices import CodeSlice, Imported, code_slice, imports_of, words
+import rewards
+from rewards.code_slices import Imported, words
 from rewards.fingerprint import digest
-from rewards.rewardset import RewardDescription
-from workbench.state_keeping import kept_state
+from rewards.rewardset import RewardDescription, SetDescription
+from workbench.code_files import (
+    Files,
+    Part,
+    Place,
+    changed_in,
+    imports_in,
+    part_of,
+    reaches_out,
+    state_in,
+)
 
 STANDARD = words(
     "__future__ abc ast base64 binascii bisect cmath collections contextlib copy dataclasses datetime decimal difflib "
@@ -59,7 +72,8 @@ OWN_NAMES = frozenset(["reward", "credit", "completion_text", "Status"])
 DENIED = words(
     "now today utcnow fromtimestamp astimezone localtime time sleep random urandom default_rng seed load fromfile "
     "loadtxt genfromtxt memmap open fdopen read_text read_bytes write_text write_bytes request urlopen urlretrieve "
-    "parse_file iterparse environ getenv system popen getpid uuid1 uuid4 token_hex getcontext setcontext"
+    "parse_file iterparse fromregex TOMLFile rand environ getenv system popen getpid uuid1 uuid4 token_hex getcontext "
+    "setcontext"
 )
 """Attributes that read a clock, files, the network, the environment or random numbers."""
 
@@ -80,7 +94,10 @@ _SUBMODULES = {
     "xml": frozenset(["etree", "sax", "dom"]),
     "trl": frozenset(["rewards"]),
 }
-_DUNDERS = frozenset(["__name__", "__class__", "__doc__", "__init__", "__call__", "__len__", "__version__"])
+_DUNDERS = frozenset(["__name__", "__class__", "__init__", "__call__", "__len__", "__version__"])
+
+_OF_THE_FILE = words("__name__ __file__ __path__ __spec__ __loader__ __package__ __builtins__ __cached__")
+"""Names that say where a file lies."""
 
 
 @dataclass(frozen=True)
@@ -88,168 +105,263 @@ class Look:
     """What a look at a reward's code gave.
 
     `digest` names the code and everything installed; `why_not` says why scores must not be kept, None where they
-    may; `deadlines`: what takes long may have been given up, and is not to be kept.
+    may; `deadlines`: what takes long may have been given up, and is not to be kept. `files` are the local files that
+    it uses (without links), None: any that its set loads may bear on it; `read` are those that were read for this.
     """
 
     digest: str
     why_not: str | None
     deadlines: bool = False
+    files: frozenset[str] | None = field(default=frozenset(), compare=False)
+    read: frozenset[str] = field(default=frozenset(), compare=False)
+
+    def concerns(self, reads: Iterable[tuple[str, str]]) -> bool:
+        """Whether any of these uses of the world (`rewards.outside`) may be in a score of this reward."""
+        return any(not file or self.files is None or file in self.files for file, _ in reads)
+
+    def changed_since(self, moment: int) -> bool:
+        """Whether a file was written after this moment (`time.time_ns`), so that other code may have run."""
+        return any(not 0 < _changed_at(file) < moment for file in self.read)
 
 
 @dataclass
 class _Findings:
     """What is collected on the way through the files."""
 
+    files: Files
     parts: dict[str, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     deadlines: bool = False
+    packages: set[str] = field(default_factory=set)
     seen: set[tuple[Path, frozenset[str] | None]] = field(default_factory=set)
+
+    @property
+    def paths(self) -> set[Path]:
+        """The files that were looked into."""
+        return {path for path, _ in self.seen}
+
+
+@dataclass
+class _Set:
+    """What holds for every reward of a set, since one process loads all of it.
+
+    `effects` is what loading a file may do to other modules; `changed` and `packages` are the files and packages into
+    which a function of any file writes while it runs, with the place where it does.
+    """
+
+    effects: _Findings
+    outward: bool = False
+    changed: dict[Path, str] = field(default_factory=dict)
+    packages: dict[str, str] = field(default_factory=dict)
 
 
 def look(reward: RewardDescription, root: Path) -> Look:
-    """Look at the code of a reward of a set in the folder `root`; runs none of it."""
+    """Look at the code of a reward that is a set of its own in the folder `root`; runs none of it."""
+    return next(iter(_looks([reward], [reward], root).values()))
+
+
+def looks(description: SetDescription, loaded: SetDescription | None = None) -> dict[str, Look]:
+    """Look at the code of every reward of a set, by name; runs none of it.
+
+    Args:
+        description: the rewards.
+        loaded: everything that their process loads, where it is more.
+    """
+    return _looks(description.rewards, (loaded or description).rewards, description.root)
+
+
+def _looks(
+    rewards: Sequence[RewardDescription], loaded: Sequence[RewardDescription], root: Path
+) -> dict[str, Look]:
+    files = Files(root)
+    packages, own = installed(), own_code()
+    try:
+        common: _Set | None = _of_set([reward.entry.function for reward in loaded], files)
+    except RecursionError:
+        common = None
+    return {reward.name: _look(reward, files, common, [packages, own]) for reward in rewards}
+
+
+def _look(reward: RewardDescription, files: Files, common: _Set | None, around: list[str]) -> Look:
     entry = reward.entry
-    findings = _Findings()
+    findings = _Findings(files)
     if not entry.deterministic:
         findings.problems.append("it is declared deterministic = false")
     elif entry.runs == "warm" or entry.cost == "paid" or reward.file is None:
         findings.problems.append("its code cannot be read")
     else:
         try:
-            _follow_reference(entry.function, Path(os.path.abspath(root)), findings)
+            if common is None:
+                raise RecursionError
+            _follow_reference(entry.function, findings)
+            _add_set(common, findings)
         except RecursionError:
             findings.problems.append("its code is nested too deeply to be read")
     code = digest(
-        [
-            entry.function, entry.params, entry.when, entry.scope,
-            sorted(findings.parts.items()), installed(), own_code(),
-        ]
-    )  # fmt: skip
-    return Look(code, findings.problems[0] if findings.problems else None, findings.deadlines)
+        [entry.function, entry.params, entry.when, entry.scope, sorted(findings.parts.items()), *around]
+    )
+    used = frozenset(map(os.path.realpath, findings.paths))
+    if common is None or common.outward:
+        return Look(code, *_verdict(findings), None, used | frozenset(map(os.path.realpath, files.paths)))
+    return Look(code, *_verdict(findings), used, used)
 
 
-def _follow_reference(function: str, root: Path, findings: _Findings) -> None:
+def _verdict(findings: _Findings) -> tuple[str | None, bool]:
+    return findings.problems[0] if findings.problems else None, findings.deadlines
+
+
+def _follow_reference(function: str, findings: _Findings) -> None:
     where, separator, name = function.partition("::")
+    root = findings.files.root
     if separator:
-        _file(Path(os.path.abspath(root / where)), root, {name.partition(".")[0]}, findings)
+        _file(Path(os.path.abspath(root / where)), frozenset([name.partition(".")[0]]), findings)
         return
     module, _, name = function.partition(":")
-    _module(Imported(module, name.partition(".")[0]), root, root, findings)
+    _module(Imported(module, name.partition(".")[0]), root, findings)
+
+
+# ------------------------------------------------------------------------------------------ what a set loads
+
+
+def _of_set(functions: Sequence[str], files: Files) -> _Set:
+    """Look at all files that the process of these functions loads, at once or while it runs."""
+    found = _Set(_Findings(files))
+    pending: list[Path] = []
+    for function in functions:
+        where, separator, _ = function.partition("::")
+        if separator:
+            pending.append(Path(os.path.abspath(files.root / where)))
+        elif ":" in function:
+            pending += _paths(files.place(Imported(function.partition(":")[0], None), files.root))
+    done: set[Path] = set()
+    while pending:
+        path = pending.pop()
+        content = files.content(path) if path not in done else None
+        done.add(path)
+        if content is None:
+            continue
+        if reaches_out(content):
+            found.outward = True
+            _file(path, frozenset(), found.effects)
+        imports = imports_in(content)
+        pending += [file for _, what in imports for file in _paths(files.place(what, path.parent))]
+        changed = changed_in(content)
+        for name, what in imports:
+            if name not in changed:
+                continue
+            why = f"{path.name}, line {changed[name]}: it changes {name}, which outlives the call"
+            place = files.place(what, path.parent)
+            if place is None:
+                found.packages.setdefault(what.module.partition(".")[0], why)
+            found.changed.update(dict.fromkeys(_paths(place), why))
+    return found
+
+
+def _paths(place: Place | None) -> tuple[Path, ...]:
+    return (*place.packages, *place.modules) if place is not None else ()
+
+
+def _add_set(common: _Set, findings: _Findings) -> None:
+    findings.problems += [why for path, why in common.changed.items() if path in findings.paths]
+    findings.problems += [why for name, why in common.packages.items() if name in findings.packages]
+    findings.parts.update({f"loaded {place}": part for place, part in common.effects.parts.items()})
+    findings.problems += common.effects.problems
 
 
 # -------------------------------------------------------------------------------------------- following code
 
 
-def _file(path: Path, root: Path, names: set[str] | None, findings: _Findings) -> None:
+def _file(path: Path, names: frozenset[str] | None, findings: _Findings) -> None:
     """Look at the part of a local file that these names need; None: all of it.
 
     Links are not followed: what a linked file imports, Python looks for beside the link.
     """
-    key = (path, frozenset(names) if names is not None else None)
-    if key in findings.seen:
+    if (path, names) in findings.seen:
         return
-    findings.seen.add(key)
-    try:
-        stat = path.stat()
-        tree = _tree(path.resolve(), stat.st_mtime_ns, stat.st_size)
-    except (OSError, SyntaxError, ValueError):
+    findings.seen.add((path, names))
+    files = findings.files
+    content = files.content(path)
+    if content is None:
         findings.problems.append(f"{path.name} cannot be read")
         return
-    part = code_slice(tree, names)
-    place = path.relative_to(root) if path.is_relative_to(root) else path
-    findings.parts[f"{place}:{sorted(names) if names is not None else '*'}"] = hashlib.blake2b(
-        part.text().encode("utf-8", "surrogatepass"), digest_size=16
-    ).hexdigest()
-    for imported in {*part.imports.values(), *_local_imports(part, path, root)}:
-        _module(imported, path.parent, root, findings)
-    for statement in part.statements:
-        _scan(statement, path, root, findings)
+    part = part_of(content, names)
+    place = path.relative_to(files.root) if path.is_relative_to(files.root) else path
+    findings.parts[f"{place}:{sorted(names) if names is not None else '*'}"] = part.digest
+    for what in (*part.used, *part.inside):
+        _module(what, path.parent, findings)
+    for what in part.unused:
+        _only_loaded(what, path.parent, findings)
+    findings.problems += [f"{path.name}, line {line}: {why}" for line, why in _problems_in(content, names)]
     findings.problems += _file_readers(part, path)
-    state = kept_state(part)
+    changed = changed_in(content)
+    for name in sorted(part.names & set(part.code.bound) & set(changed)):
+        findings.problems.append(
+            f"{path.name}, line {changed[name]}: it changes {name}, which outlives the call"
+        )
+    state = state_in(content, names, files.depths(part.code, path.parent))
     if state is not None:
         findings.problems.append(f"{path.name}, line {state.line}: {state.why}")
 
 
-@functools.lru_cache(maxsize=64)
-def _tree(path: Path, _modified: int, _size: int) -> ast.Module:
-    """A file's syntax tree, parsed once for all the rewards in it; nobody changes it."""
-    return ast.parse(path.read_bytes())
-
-
-def _file_readers(part: CodeSlice, path: Path) -> list[str]:
+def _file_readers(part: Part, path: Path) -> list[str]:
     """Uses of names that read files in a package which the code imports, whatever they are called on."""
-    imported = [*part.imports.values(), *part.modules]
-    imported += [
-        what
-        for statement in part.statements
-        for node in ast.walk(statement)
-        if isinstance(node, (ast.Import, ast.ImportFrom))
-        for _, what in imports_of(node)
-    ]
+    imported = [*part.used, *part.unused, *part.inside]
     packages = {what.module.partition(".")[0] for what in imported}
     readers = frozenset(name for package in packages for name in READERS.get(package, ()))
-    found = [what.attribute for what in imported if what.attribute in readers] + [
+    if not readers:
+        return []
+    found = [what.attribute for what in (*part.used, *part.inside) if what.attribute in readers] + [
         node.attr
-        for statement in part.statements
+        for statement in part.code.statements
         for node in ast.walk(statement)
         if isinstance(node, ast.Attribute) and node.attr in readers
     ]
     return [f"{path.name}: it may read a file with {name}" for name in found]
 
 
-def _local_imports(part: CodeSlice, path: Path, root: Path) -> list[Imported]:
-    """Imports of local modules whose names are not used: they run all the same."""
-    return [what for what in part.modules if _local_file(what, path.parent, root) is not None]
+def _only_loaded(what: Imported, folder: Path, findings: _Findings) -> None:
+    """An import whose name is not used: a local file runs all the same."""
+    for file in _paths(findings.files.place(what, folder)):
+        _file(file, frozenset(), findings)
 
 
-def _local_file(what: Imported, folder: Path, root: Path) -> Path | None:
-    """The local file that an import runs, None where it is installed."""
-    bases = [folder, root]
-    if what.level:
-        base = folder
-        for _ in range(what.level - 1):
-            base = base.parent
-        bases = [base]
-    elif _is_ours(what.module) or _is_standard(what.module) or _spec_is_installed(what.module):
-        return None
-    parts = what.module.split(".") if what.module else []
-    for base in bases:
-        place = base.joinpath(*parts)
-        for file in (place.with_suffix(".py") if parts else place / "__init__.py", place / "__init__.py"):
-            if file.is_file():
-                return Path(os.path.abspath(file))
-    return None
-
-
-def _module(what: Imported, folder: Path, root: Path, findings: _Findings) -> None:
+def _module(what: Imported, folder: Path, findings: _Findings) -> None:
     """Judge an import: ours, standard, installed, or a local file to follow."""
     top = what.module.partition(".")[0]
     if not what.level and _is_ours(what.module):
         _ours(what, findings)
         return
     if not what.level and _is_standard(what.module):
-        if top not in STANDARD or not _submodule_allowed(what):
+        findings.packages.add(top)
+        if top not in STANDARD or not _submodule_allowed(what) or what.attribute == "*":
             findings.problems.append(f"it uses {what.module}")
         elif what.attribute in DENIED:
             findings.problems.append(f"it uses {what.module}.{what.attribute}")
         return
-    file = _local_file(what, folder, root)
-    if file is not None:
-        inner = None
-        if what.attribute is not None:
-            inner = _local_file(
-                Imported(f"{what.module}.{what.attribute}".strip("."), None, what.level), folder, root
-            )
-        _file(
-            inner or file,
-            root,
-            None if what.attribute in (None, "*") or inner else {str(what.attribute)},
-            findings,
-        )
+    place = findings.files.place(what, folder)
+    if place is not None:
+        _local(what, place, findings)
         return
-    if top not in PACKAGES or not _submodule_allowed(what) or what.attribute in DENIED:
+    findings.packages.add(top)
+    if top not in PACKAGES or not _submodule_allowed(what) or what.attribute in {*DENIED, "*"}:
         findings.problems.append(f"it uses {what.module or what.attribute}")
     findings.deadlines |= top in DEADLINES
+
+
+def _local(what: Imported, place: Place, findings: _Findings) -> None:
+    """Follow an import of local files, and of every package on its way."""
+    if place.unknown or not _paths(place):
+        findings.problems.append(f"it uses {what.module or what.attribute}")
+        return
+    for package in place.packages:  # `import a.b` gives all of `a`
+        _file(package, None if what.attribute is None else frozenset(), findings)
+    for module in place.modules:
+        if place.attribute == "*" and module.name == "__init__.py":
+            findings.problems.append(
+                f"it uses everything of {what.module or '.'}"
+            )  # `__all__` may name modules
+        whole = place.attribute is None or place.attribute == "*"
+        _file(module, None if whole else frozenset([str(place.attribute)]), findings)
 
 
 def _submodule_allowed(what: Imported) -> bool:
@@ -262,20 +374,11 @@ def _submodule_allowed(what: Imported) -> bool:
 
 
 def _is_ours(module: str) -> bool:
-    return module.partition(".")[0] == "rewards" and importlib.util.find_spec("rewards") is not None
+    return module.partition(".")[0] == "rewards"
 
 
 def _is_standard(module: str) -> bool:
     return module.partition(".")[0] in sys.stdlib_module_names
-
-
-@functools.cache
-def _spec_is_installed(module: str) -> bool:
-    try:
-        found = importlib.util.find_spec(module.partition(".")[0])
-    except (ImportError, ValueError):
-        return False
-    return found is not None and "site-packages" in Path(found.origin or "").parts
 
 
 def _ours(what: Imported, findings: _Findings) -> None:
@@ -294,15 +397,15 @@ def _ours(what: Imported, findings: _Findings) -> None:
 # --------------------------------------------------------------------------------------------- looking at code
 
 
-def _scan(statement: ast.stmt, path: Path, root: Path, findings: _Findings) -> None:
-    for node in ast.walk(statement):
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            for _, what in imports_of(node):
-                _module(what, path.parent, root, findings)
-            continue
-        why = _problem(node)
-        if why is not None:
-            findings.problems.append(f"{path.name}, line {getattr(node, 'lineno', 0)}: {why}")
+@functools.lru_cache(maxsize=2048)
+def _problems_in(content: bytes, names: frozenset[str] | None) -> tuple[tuple[int, str], ...]:
+    """What stands against keeping scores in a part of a text, with the line of each."""
+    return tuple(
+        (getattr(node, "lineno", 0), why)
+        for statement in part_of(content, names).code.statements
+        for node in ast.walk(statement)
+        if (why := _problem(node)) is not None
+    )
 
 
 def _problem(node: ast.AST) -> str | None:
@@ -311,7 +414,7 @@ def _problem(node: ast.AST) -> str | None:
             return f"it uses .{node.attr}"
         if node.attr.startswith("__") and node.attr.endswith("__") and node.attr not in _DUNDERS:
             return f"it uses .{node.attr}"
-    if isinstance(node, ast.Name) and node.id in BUILTINS:
+    if isinstance(node, ast.Name) and node.id in BUILTINS | _OF_THE_FILE:
         return f"it uses {node.id}"
     if isinstance(node, (ast.Global, ast.Nonlocal)):
         return f"it keeps {', '.join(node.names)} between calls"
@@ -338,30 +441,42 @@ def _call_problem(call: ast.Call) -> str | None:
 # ------------------------------------------------------------------------------------------ what is installed
 
 
-@functools.cache
 def installed() -> str:
     """A digest of Python and of every installed package with its version."""
+    return _installed(tuple((folder, _changed_at(folder)) for folder in sys.path))
+
+
+@functools.lru_cache(maxsize=8)
+def _installed(folders: tuple[tuple[str, int], ...]) -> str:
     names: list[str] = []
-    for folder in sys.path:
-        place = Path(folder)
-        if place.is_dir():
-            names += [
-                entry.name for entry in place.iterdir() if entry.name.endswith((".dist-info", ".egg-info"))
-            ]
+    for folder, _ in folders:
+        with contextlib.suppress(OSError):
+            names += [name for name in os.listdir(folder) if name.endswith((".dist-info", ".egg-info"))]
     text = "\n".join([platform.python_implementation(), sys.version, platform.machine(), *sorted(names)])
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-@functools.cache
 def own_code() -> str:
     """A digest of the `rewards` package itself, whose version does not change with every edit of a checkout."""
-    import rewards
-
-    state = hashlib.blake2b(digest_size=16)
     folder = Path(rewards.__file__ or "").parent
-    for file in sorted([*folder.glob("*.py"), *(folder / "library").rglob("*.py")]):
+    files = sorted([*folder.glob("*.py"), *(folder / "library").rglob("*.py")])
+    return _own_code(tuple((file, _changed_at(file)) for file in files))
+
+
+@functools.lru_cache(maxsize=8)
+def _own_code(files: tuple[tuple[Path, int], ...]) -> str:
+    state = hashlib.blake2b(digest_size=16)
+    for file, _ in files:
         state.update(file.read_bytes())
     return state.hexdigest()
 
 
-__all__: list[Any] = ["Look", "installed", "look", "own_code"]
+def _changed_at(place: str | Path) -> int:
+    """When a file or folder changed last, by the time that no copy can set; 0 for none."""
+    try:
+        return os.stat(place).st_ctime_ns
+    except (OSError, ValueError):
+        return 0
+
+
+__all__: list[Any] = ["Look", "installed", "look", "looks", "own_code"]

@@ -4,8 +4,8 @@ A score is kept under its code (`workbench.repeatable`: the function's own code,
 and every installed package) and its row (prompt, completion, token ids, and the columns the function gets), as a
 BLAKE2b-128 of both; completions may be hostile, so the hash is one that nobody can make collide. Kept are only
 rewards that cost more than `WORTH_S` a row, whose code is repeatable, and rows that gave a score: no errors, nothing
-that was printed beside it, nothing that took so long that a deadline inside the code may have cut it. What a reward
-told `log_extra` of a row is kept with its score.
+that was printed beside it, nothing that was seen to read more than its rows (`rewards.outside`) or took so long that a
+deadline inside the code may have cut it. What a reward told `log_extra` of a row is kept with its score.
 
 What belongs together is kept together: a row where the reward declares `scope = "row"`, a group where it declares
 "group", else the whole call. A whole call of which every part is kept has an entry of its own besides, so that the
@@ -31,7 +31,7 @@ import numpy as np
 from rewards.contract import DROPPED_COLUMNS, Batch, CallResult, Status, merge_results
 from rewards.repeating import calling_scope
 from rewards.rewardset import RewardDescription, SetDescription
-from workbench.repeatable import Look, look
+from workbench.repeatable import Look, looks
 from workbench.timed_calls import SECONDS_EACH
 from workbench.versions import FOLDER, make_folder
 
@@ -84,9 +84,19 @@ class ScoreCache:
                 self._connection.close()
             self._connection = None
 
-    def memory(self, description: SetDescription, batch: Batch, calls: list[list[int]]) -> Memory:
-        """What one scoring has to call, and what it knows."""
-        return Memory(self, description, batch, calls)
+    def memory(
+        self,
+        description: SetDescription,
+        batch: Batch,
+        calls: list[list[int]],
+        loaded: SetDescription | None = None,
+        since: int | None = None,
+    ) -> Memory:
+        """What one scoring has to call, and what it knows.
+
+        `loaded` is all that its process loads, `since` (`time.time_ns`) when it began to.
+        """
+        return Memory(self, description, batch, calls, loaded, since)
 
     def _open(self, *, write: bool) -> sqlite3.Connection | None:
         if self._connection is None and self.note is None and (write or self.path.is_file()):
@@ -186,6 +196,8 @@ class Memory:
         description: the rewards.
         batch: all rows.
         calls: the rows of each call.
+        loaded: all that the process of the rewards loads, where that is more than the rewards.
+        since: when it began to (`time.time_ns`): where a file was written later, other code may have run.
 
     Attributes:
         left: for each reward the rows of each call that have to be scored.
@@ -194,7 +206,13 @@ class Memory:
     """
 
     def __init__(
-        self, cache: ScoreCache, description: SetDescription, batch: Batch, calls: list[list[int]]
+        self,
+        cache: ScoreCache,
+        description: SetDescription,
+        batch: Batch,
+        calls: list[list[int]],
+        loaded: SetDescription | None = None,
+        since: int | None = None,
     ) -> None:
         self.cache = cache
         self.batch = batch
@@ -202,15 +220,16 @@ class Memory:
         self.apart: set[str] = set()
         self.left: dict[str, list[list[int]]] = {}
         self.reused: dict[str, int] = {}
+        self._since = since
         self._rows = _row_hashes(batch)
         self._rewards: dict[str, _Reward] = {}
+        found = looks(description, loaded)
         for reward in description.rewards:
-            self._prepare(reward, description.root)
+            self._prepare(reward, found[reward.name])
 
-    def _prepare(self, reward: RewardDescription, root: Path) -> None:
+    def _prepare(self, reward: RewardDescription, found: Look) -> None:
         self.left[reward.name] = self.calls
         self.reused[reward.name] = 0
-        found = look(reward, root)
         if found.why_not is not None:
             return
         own = _Reward(found, calling_scope(reward.entry.scope, reward.declared), [])
@@ -264,8 +283,11 @@ class Memory:
         own = self._rewards.get(reward.name)
         if own is None:
             return fresh
+        doubtful = any(own.look.concerns(result.reads) for result in fresh) or (
+            self._since is not None and own.look.changed_since(self._since)
+        )
         left = self.left[reward.name]
-        entries = self._entries(reward, own, left, fresh, seconds)
+        entries = {} if doubtful else self._entries(reward, own, left, fresh, seconds)
         results = fresh
         if self.reused[reward.name]:
             assert own.keys is not None

@@ -18,17 +18,21 @@ from rewards.targets import MANIFEST, Target, parse_target
 from workbench.difference import FileChange
 from workbench.inline import Functions, named, source_of
 from workbench.revisions import Repository
-from workbench.versions import Code, Versions, put_back, read_code, target_text
+from workbench.versions import Code, Versions, data_note, put_back, read_code, target_text
 
 
 @dataclass(frozen=True)
 class Side:
-    """One side: how it is called, the target to load, its code (None: installed), whether it is the `present` one."""
+    """One side: how it is called, the target to load, its code (None: installed), whether it is the `present` one.
+
+    `note` is what a reader of its scores has to know, "" for nothing.
+    """
 
     label: str
     target: str
     code: Code | None
     present: bool = False
+    note: str = ""
 
 
 @contextlib.contextmanager
@@ -98,9 +102,8 @@ def _version(text: str, anchor: Target | None, into: Path) -> Side:
     place = put_back(versions.read(version), into, root)
     name = anchor.name if anchor is not None and anchor.kind == "file" else None
     target = target_text(place, version.target, name)
-    return Side(
-        f"{version.label} of {version.at[:16].replace('T', ' ')}", target, read_code(parse_target(target))
-    )
+    label = f"{version.label} of {version.at[:16].replace('T', ' ')}"
+    return Side(label, target, read_code(parse_target(target)), note=data_note(version, root))
 
 
 def _revision(text: str, anchor: Target | None, into: Path) -> Side:

@@ -5,7 +5,8 @@ a line for each version in `versions.jsonl`. The folder ignores itself in git, i
 and is never needed: where it cannot be written nothing is kept, and it may be deleted at any time.
 
 A version is put back into a temporary folder. What is not code (word lists, other data) is linked from the project
-as it is now.
+as it is now; of small data files whose names the code may make, a version has the digests, so that those that differ
+from then can be told.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import json
 import os
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from rewards.errors import TargetError
@@ -33,6 +34,15 @@ KEPT = 200
 
 NOT_LINKED = frozenset([FOLDER, ".git", ".venv", "venv", "__pycache__", "runs", "node_modules"])
 
+LARGEST_DATA = 1 << 20
+"""Bytes of a data file whose digest is kept."""
+
+MOST_DATA = 300
+"""Data files of which digests are kept."""
+
+_LOOKED_AT = 3_000
+"""Entries of a project's folders among which they are looked for."""
+
 SHOWN = 8
 """Digits of a version's name that are shown."""
 
@@ -42,13 +52,14 @@ class Version:
     """One state of the code of a target.
 
     `id` names the content; `target` is the manifest or file by its path below the project; `files` maps each path
-    to the digest of its content; `at` is when it was scored.
+    to the digest of its content; `at` is when it was scored; `data` has the digests of data files then.
     """
 
     id: str
     target: str
     files: dict[str, str]
     at: str = ""
+    data: dict[str, str] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -118,7 +129,9 @@ def code_files(target: Target) -> list[Path]:
         return [main, *(path for path in local_files(main, main.parent) if path != main)]
     if target.kind == "module":
         file = _module_file(str(target.module), target.root)
-        return [file, *(path for path in local_files(file, target.root) if path != file)] if file else []
+        if file is None:
+            return []
+        return [file, *(path for path in local_files(file, target.root, dotted=True) if path != file)]
     manifest = read_manifest(target.path)
     found: dict[Path, None] = {target.path.resolve(): None}
     for entry in manifest.reward:
@@ -128,7 +141,7 @@ def code_files(target: Target) -> list[Path]:
         else:
             path = _module_file(entry.function.partition(":")[0], manifest.root)
         if path is not None and path.is_file():
-            found.update(dict.fromkeys(local_files(path, manifest.root)))
+            found.update(dict.fromkeys(local_files(path, manifest.root, dotted=not separator)))
     return list(found)
 
 
@@ -167,11 +180,11 @@ class Versions:
     def keep(self, code: Code, *, now: datetime.datetime | None = None) -> Version | None:
         """Keep this code as the newest version; None where it cannot be written.
 
-        Nothing is written where it is the newest version already.
+        Nothing is written where it is the newest version already, with the same data.
         """
-        version = code.version
+        version = replace(code.version, data=data_digests(code))
         newest = next(iter(self.all()), None)
-        if newest is not None and newest.id == version.id:
+        if newest is not None and (newest.id, newest.data) == (version.id, version.data):
             return newest
         moment = now or datetime.datetime.now(datetime.UTC)
         version = replace(version, at=moment.isoformat(timespec="seconds"))
@@ -200,7 +213,8 @@ class Versions:
         for line in lines:
             with contextlib.suppress(ValueError, TypeError, AttributeError):
                 version = Version(**json.loads(line))
-                if all(isinstance(digest, str) for digest in version.files.values()):
+                digests = [*version.files.values(), *version.data.values()]
+                if all(isinstance(digest, str) for digest in digests):
                     found.append(version)
         return found[::-1]
 
@@ -298,6 +312,55 @@ def make_folder(folder: Path) -> None:
     ignore = folder / ".gitignore"
     if not ignore.exists():
         write_whole(ignore, b"# made by reward-workbench; may be deleted at any time\n*\n")
+
+
+# ------------------------------------------------------------------------------------------------------ data
+
+
+def data_digests(code: Code) -> dict[str, str]:
+    """The digests of small files below the project that are no code and that the code may read, by their paths.
+
+    It may read a file where its name, its ending or a folder it lies in occurs in the code.
+    """
+    text = b"\n".join(content for path, content in code.files.items() if path.endswith(".py"))
+    found: dict[str, str] = {}
+    looked_at = 0
+    for folder, folders, names in os.walk(code.root):
+        folders[:] = sorted(name for name in folders if name not in NOT_LINKED and not name.startswith("."))
+        looked_at += len(folders) + len(names)
+        for name in sorted(names):
+            path = os.path.relpath(os.path.join(folder, name), code.root)
+            if path in code.files or not _may_read(path, text):
+                continue
+            digest = _data_digest(code.root / path)
+            if digest is not None:
+                found[path] = digest
+        if looked_at > _LOOKED_AT or len(found) >= MOST_DATA:
+            break
+    return dict(list(found.items())[:MOST_DATA])
+
+
+def _may_read(path: str, text: bytes) -> bool:
+    place = Path(path)
+    parts = [place.name, place.stem, place.suffix, *place.parts[:-1]]
+    return place.suffix not in (".py", ".pyc") and any(part.encode() in text for part in parts if part)
+
+
+def _data_digest(path: Path) -> str | None:
+    try:
+        return _digest(path.read_bytes()) if path.stat().st_size <= LARGEST_DATA else None
+    except OSError:
+        return None
+
+
+def data_note(version: Version, root: Path) -> str:
+    """Which data files of a project differ from those of a version; "" where none does."""
+    other = [path for path, digest in sorted(version.data.items()) if _data_digest(root / path) != digest]
+    if not other:
+        return ""
+    shown = ", ".join(other[:5]) + (f" and {len(other) - 5} more" if len(other) > 5 else "")
+    differ = "differs" if len(other) == 1 else "differ"
+    return f"{version.label}: data files are those of now; {shown} {differ} from then"
 
 
 # ---------------------------------------------------------------------------------------------- putting back

@@ -14,9 +14,10 @@ import socket
 import sys
 import types
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from rewards import outside
 from rewards.conditions import call_where
 from rewards.contract import Batch, CallResult, TrainerState, describe_exception
 from rewards.errors import RewardWorkbenchError
@@ -57,6 +58,7 @@ class Context:
 def serve(connection: socket.socket, batch: Batch | None) -> None:
     """Answer requests; the first one names the target."""
     sys.dont_write_bytecode = True
+    outside.install()
     output = _Output()
     context: Context | None = None
     while True:
@@ -159,14 +161,16 @@ def call_reward(
     state = context.update(trainer_state) if trainer_state is not None else None
 
     def one_call(concerned: Batch) -> CallResult:
-        return call_rows_apart(
-            context.rewardset.function(reward),
-            concerned,
-            scope=calling_scope(entry.scope, declared),
-            params=entry.params,
-            trainer_state=state,
-            record_credits=record_credits,
-        )
+        with outside.watched() as seen:
+            result = call_rows_apart(
+                context.rewardset.function(reward),
+                concerned,
+                scope=calling_scope(entry.scope, declared),
+                params=entry.params,
+                trainer_state=state,
+                record_credits=record_credits,
+            )
+        return replace(result, reads=seen.reads()) if seen.reads() else result
 
     concerned = batch if batch is not None else context.rows(rows)
     with context.memory.limited_to(reward) if context.memory is not None else contextlib.nullcontext():
@@ -228,6 +232,7 @@ def encode_result(result: CallResult) -> dict[str, Any]:
         "printed": result.printed[:_PRINTED],
         "credits": result.credits,
         "notes": list(result.notes),
+        "reads": [list(one) for one in result.reads],
         "printed_rows": [[row, text[:_PRINTED_ROW]] for row, text in result.printed_rows.items()],
     }
 
@@ -237,4 +242,5 @@ def decode_result(values: dict[str, Any]) -> CallResult:
     errors = {int(row): str(why) for row, why in values["errors"]}
     printed = {int(row): str(text) for row, text in values["printed_rows"]}
     notes = tuple(map(str, values["notes"]))
-    return CallResult(**{**values, "errors": errors, "notes": notes, "printed_rows": printed})
+    reads = tuple((str(file), str(what)) for file, what in values["reads"])
+    return CallResult(**{**values, "errors": errors, "notes": notes, "printed_rows": printed, "reads": reads})

@@ -44,7 +44,9 @@ def serve(control: socket.socket, guard: int, held: dict[int, Any] | None = None
     """
     import numpy  # noqa: F401  # so that no worker has to import them
 
-    import rewards.running.child  # noqa: F401
+    from rewards import outside
+
+    outside.prepare()
 
     _own_process()
     if held is None:  # in a fork it would write to every object that the parent has, and so copy its memory

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.metadata
+import os
 from pathlib import Path
 
 import pytest
@@ -140,3 +141,30 @@ def test_another_version_of_a_package_breaks_a_seal(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(fingerprint, "version_of", lambda name: (name, "99.0"))
     assert source_digest(target) != before[0]
     assert RewardSet.load(target).fingerprint != before[1]
+
+
+def test_the_package_on_the_way_to_a_module_counts(tmp_path: Path) -> None:
+    package = tmp_path / "graded"
+    package.mkdir()
+    (package / "__init__.py").write_text("x = 1")
+    (package / "mine.py").write_text("y = 1")
+    assert code_fingerprint(package / "mine.py", tmp_path).keys() == {"graded/mine.py"}
+    found = code_fingerprint(package / "mine.py", tmp_path, dotted=True)
+    assert found.keys() == {"graded/__init__.py", "graded/mine.py"}
+
+
+def test_a_docstring_counts_where_another_file_reads_it(tmp_path: Path) -> None:
+    code = "import helper\nx = len(helper.__doc__)\n"
+    before = used(tmp_path, code, helper='"""One."""\ny = 1\n')
+    assert used(tmp_path, code, helper='"""Another."""\ny = 1\n')["helper.py"] != before["helper.py"]
+    plain = used(tmp_path, "import helper", helper='"""One."""\ny = 1\n')
+    assert used(tmp_path, "import helper", helper='"""Another."""\ny = 1\n') == plain
+
+
+def test_a_file_of_the_same_time_and_size_is_read_anew(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("x = 1")
+    before, stat = code_digest(file), file.stat()
+    file.write_text("x = 2")
+    os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert code_digest(file) != before

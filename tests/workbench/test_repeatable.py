@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from rewards.rewardset import RewardSet
-from workbench.repeatable import Look, look
+from workbench.repeatable import Look, installed, look, looks
 
 
 def looked(folder: Path, text: str, name: str = "pays", **files: str) -> Look:
@@ -84,14 +86,67 @@ REFUSED = {
     "hidden name": one("getattr(math, c)(1)", "import math"),
     "short deadline": one("len(parse(c, parsing_timeout=1))", "from math_verify import parse"),
     "judge": one("float(len(str(judge)))", "from rewards.library import judge"),
+    "star import": one("uniform(0, 1)", "from random import *"),
+    "star import of what computes": one("sqrt(len(c))", "from math import *"),
+    "star import of a helper's": one("uniform(0, 1)", "from star import *"),
+    "a random name of a helper": one("mine.random.random()", "import mine"),
+    "docstring of another": one("len(mine.__doc__)", "import mine"),
+    "place of the file": one("len(__file__)"),
+    "heap": one("len(H)", "import heapq\nH = []", "[heapq.heappush(H, c) for c in completions]"),
+    "list of a dict": one("1.0", "SEEN = {'a': []}", "SEEN.get('a').append(1)"),
+    "list of a dict by another name": one("1.0", "SEEN = {'a': []}", "s = SEEN['a']; s += [1]"),
+    "list in a loop": one("1.0", "SEEN = {'a': []}", "[s.append(1) for k, s in SEEN.items()]"),
+    "method handed over": one("1.0", "SEEN = []", "list(map(SEEN.append, completions))"),
+    "object of a package": one(
+        "1.0", "from difflib import SequenceMatcher\nM = SequenceMatcher()", "M.set_seq1('x')"
+    ),
+    "given to its own function": (
+        "SEEN = []\ndef note(seen, c):\n    seen.append(c)\n    return len(seen)\n"
+        "def pays(completions, **_):\n    return [note(SEEN, c) for c in completions]\n"
+    ),
+    "given by its own function": (
+        "SEEN = []\ndef seen():\n    return SEEN\n"
+        "def pays(completions, **_):\n    seen().append(1)\n    return [len(SEEN)] * len(completions)\n"
+    ),
+    "of a helper": one("len(KNOWN)", "from kept import KNOWN", "KNOWN.get('a').append(1)"),
+    "of a module": one("1.0", "import kept\nimport heapq", "heapq.heappush(kept.KNOWN['a'], 1)"),
+    "changed by another function": "N = [1]\n" + one("N[0]") + "\ndef other():\n    N.append(2)\n",
+    "rebound by another function": "N = 1\n" + one("N") + "\ndef other():\n    global N\n    N = 2\n",
+    "heap of an object": (
+        "import heapq\nclass R:\n    def __init__(self):\n        self.h = []\n"
+        "    def __call__(self, completions, **_):\n"
+        "        heapq.heappush(self.h, 1)\n        return [len(self.h)] * len(completions)\npays = R()\n"
+    ),
 }
 
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_code_that_reads_more_than_the_row_is_not_kept(tmp_path: Path, what: str) -> None:
     mine = "def score(c):\n    import random\n    return random.random()\n"
-    found = looked(tmp_path, REFUSED[what], mine=mine)
+    star, kept = "from random import *\n", "KNOWN = {'a': []}\n"
+    found = looked(tmp_path, REFUSED[what], mine=mine, star=star, kept=kept)
     assert found.why_not is not None
+
+
+HARMLESS = {
+    "table": one("WEIGHTS.get(c, 0.0)", "WEIGHTS = {'a': 1.0}"),
+    "sum over a table": one("sum(w * c.count(k) for k, w in W.items())", "W = {'a': 1.0}"),
+    "number out of a table": one("total", "W = {'a': 1.0}", "total = W['a']; total += 1"),
+    "words": one("len(WORDS & set(c.split()))", "WORDS = set('a b'.split())"),
+    "patterns": one(
+        "sum(len(p.findall(c)) for p in P)", "import re\nP = [re.compile(w) for w in ('a', 'b')]"
+    ),
+    "table given to its own function": (
+        "W = {'a': 1.0}\ndef worth(c, table):\n    return table.get(c, 0.0)\n"
+        "def pays(completions, **_):\n    return [worth(c, W) for c in completions]\n"
+    ),
+    "lists of its own": one("len(out)", "", "out = []; out.append([1]); out[0].append(2)"),
+}
+
+
+@pytest.mark.parametrize("what", HARMLESS)
+def test_reading_module_level_objects_is_no_state(tmp_path: Path, what: str) -> None:
+    assert looked(tmp_path, HARMLESS[what]).why_not is None
 
 
 def test_the_reason_names_the_line(tmp_path: Path) -> None:
@@ -199,3 +254,108 @@ def test_code_that_is_nested_too_deeply_is_not_kept(tmp_path: Path) -> None:
         f"        if c == 'x':\n            pass\n{rungs}        scores.append(score)\n    return scores\n"
     )
     assert looked(tmp_path, text).why_not == "its code is nested too deeply to be read"
+
+
+def files(folder: Path, **texts: str) -> None:
+    """Files below a folder; `__` in a name is a slash, and `init` a package's own file."""
+    for name, text in texts.items():
+        path = folder / (name.replace("__", "/").replace("init", "__init__") + ".py")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+PACKAGE = {
+    "imported whole": (one("pkg.TH", "import pkg.sub"), "TH = {}\n"),
+    "patches a module of its own": (one("f()", "from pkg.sub import f"), "from . import sub\nsub.TH = {}\n"),
+    "patches what is imported": (one("sub.TH", "from pkg import sub"), "from . import sub\nsub.TH = {}\n"),
+}
+
+
+@pytest.mark.parametrize("what", PACKAGE)
+def test_an_edit_to_the_init_file_of_a_package_changes_the_digest(tmp_path: Path, what: str) -> None:
+    text, init = PACKAGE[what]
+    files(tmp_path, pkg__sub="TH = 0.0\ndef f():\n    return TH\n", pkg__init=init.format("1.0"))
+    before = looked(tmp_path, text)
+    files(tmp_path, pkg__init=init.format("2.0"))
+    assert before.why_not is None
+    assert looked(tmp_path, text).digest != before.digest
+
+
+def test_the_package_of_a_dotted_reward_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    files(tmp_path, graded__init="from . import sub\nsub.TH = 1.0\n", graded__sub="TH = 0.0\n" + one("TH"))
+    loaded = RewardSet.load("graded.sub:pays").describe()
+    before = look(loaded.rewards[0], loaded.root)
+    files(tmp_path, graded__init="from . import sub\nsub.TH = 2.0\n")
+    assert look(loaded.rewards[0], loaded.root).digest != before.digest
+
+
+def looked_at_set(folder: Path, b: str) -> Look:
+    """The look at the reward of a.py, which uses a helper, in a set with this b.py."""
+    files(folder, a=one("helper.f()", "import helper"), b=b, helper="TH = 1.0\ndef f():\n    return TH\n")
+    tables = '[[reward]]\nfunction = "a.py::pays"\n[[reward]]\nfunction = "b.py::pays"\nname = "b"\n'
+    (folder / "rewardset.toml").write_text(tables)
+    loaded = RewardSet.load(folder).describe()
+    return looks(loaded.only(["pays"]), loaded)["pays"]
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        "import helper\nhelper.TH = {}\n",
+        "from other import go\ngo({})\n",
+        "import helper\nvars(helper).update(TH={})\n",
+    ],
+)
+def test_what_another_file_of_the_set_does_to_modules_counts(tmp_path: Path, patch: str) -> None:
+    files(tmp_path, other="import helper\ndef go(n):\n    helper.TH = n\n")
+    before = looked_at_set(tmp_path, one("0.0", patch.format("5.0")))
+    after = looked_at_set(tmp_path, one("0.0", patch.format("6.0")))
+    assert before.digest != after.digest or before.why_not is not None
+
+
+def test_a_module_that_another_reward_changes_while_it_runs_is_state(tmp_path: Path) -> None:
+    found = looked_at_set(tmp_path, one("0.0", "import helper", "helper.TH = 5.0"))
+    assert found.why_not == "b.py, line 3: it changes helper, which outlives the call"
+
+
+def test_other_files_that_only_define_and_read_are_no_obstacle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = "from pathlib import Path\nWORDS = Path('words.txt').read_text().split()\n"
+    (tmp_path / "words.txt").write_text("x")
+    monkeypatch.chdir(tmp_path)
+    before = looked_at_set(tmp_path, words + one("0.0"))
+    after = looked_at_set(tmp_path, words + one("1.0"))
+    assert (before.why_not, before.digest) == (None, after.digest)
+
+
+def test_a_docstring_that_is_read_counts(tmp_path: Path) -> None:
+    text = one("len(__doc__)")
+    before = looked(tmp_path, '"""alpha"""\n' + text)
+    assert looked(tmp_path, '"""alphabet"""\n' + text).digest != before.digest
+    assert looked(tmp_path, '"""a"""\n' + PLAIN).digest == looked(tmp_path, '"""b"""\n' + PLAIN).digest
+
+
+def test_a_file_of_the_same_time_and_size_is_another_file(tmp_path: Path) -> None:
+    before = looked(tmp_path, one("1.0"))
+    stat = (tmp_path / "rewards.py").stat()
+    (tmp_path / "rewards.py").write_text(one("2.0"))
+    os.utime(tmp_path / "rewards.py", ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    loaded = RewardSet.load(tmp_path / "rewards.py::pays").describe()
+    assert look(loaded.rewards[0], loaded.root).digest != before.digest
+
+
+def test_a_package_that_is_installed_meanwhile_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    before = installed()
+    (tmp_path / "new-1.0.dist-info").mkdir()
+    assert installed() != before
+
+
+def test_code_that_was_written_while_it_was_scored_is_doubtful(tmp_path: Path) -> None:
+    found = looked(tmp_path, PLAIN)
+    written = (tmp_path / "rewards.py").stat().st_ctime_ns
+    assert (found.changed_since(written), found.changed_since(written + 1)) == (True, False)

@@ -163,16 +163,51 @@ REFUSED = {
     "prints": ("def f(completions, **_):\n    print('x')\n    return [work(c) for c in completions]\n"),
     "draws": ("import random\ndef f(completions, **_):\n    return [work(c) + random.random() for c in completions]\n"),
     "fails": ("def f(completions, **_):\n    return [work(c) / 0 for c in completions]\n"),
+    "reads a file": (
+        "import xml.etree.ElementTree as ET\n"
+        "def f(completions, **_):\n    n = len(ET.ElementTree(file='x.xml').getroot().text)\n"
+        "    return [work(c) + n for c in completions]\n"
+    ),
+    "reads a file while it is loaded": (
+        "import xml.etree.ElementTree as ET\nN = len(ET.ElementTree(file='x.xml').getroot().text)\n"
+        "def f(completions, **_):\n    return [work(c) + N for c in completions]\n"
+    ),
+    "draws by another name": (
+        "from statistics import NormalDist\n"
+        "def f(completions, **_):\n    return [work(c) + NormalDist().samples(1)[0] for c in completions]\n"
+    ),
+    "draws while it is loaded": (
+        "from statistics import NormalDist\nN = NormalDist().samples(1)[0]\n"
+        "def f(completions, **_):\n    return [work(c) + N for c in completions]\n"
+    ),
     "returns text": ("def f(completions, **_):\n    return [str(work(c)) for c in completions]\n"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_scores_that_are_more_than_numbers_of_a_row_are_not_kept(project: Path, what: str) -> None:
+def test_scores_that_are_more_than_numbers_of_a_row_are_not_kept(
+    project: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     work = FILE[FILE.index("def work") :]
     (project / "rewards.py").write_text(REFUSED[what] + "\n" + work)
+    (project / "x.xml").write_text("<a>bc</a>")
+    monkeypatch.chdir(project)
     for _ in range(2):
         assert scored(project, ROWS, "f").reused["f"] == 0
+
+
+def test_a_file_that_one_reward_reads_concerns_no_other_file(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "words.py").write_text(
+        "W = open('x.xml').read()\ndef f(completions, **_):\n    return [len(W) for _ in completions]\n"
+    )
+    tables = '[[reward]]\nfunction = "words.py::f"\n[[reward]]\nfunction = "rewards.py::slow"\n'
+    (project / "rewardset.toml").write_text(tables)
+    (project / "x.xml").write_text("<a>bc</a>")
+    monkeypatch.chdir(project)
+    scored(project, name=".")
+    assert scored(project, name=".").reused == {"f": 0, "slow": 4}
 
 
 def test_what_was_logged_of_a_row_is_kept_with_it(project: Path) -> None:

@@ -16,7 +16,7 @@ from rewards.targets import parse_target
 from tests.workbench.tables import samples
 from workbench import versions as versions_module
 from workbench.scoring import score
-from workbench.versions import Code, Versions, put_back, read_code, target_text
+from workbench.versions import Code, Versions, data_note, put_back, read_code, target_text
 
 NOON = datetime.datetime(2026, 1, 2, 12, tzinfo=datetime.UTC)
 REWARD = "from helper import worth\n\ndef pays(completions, **_):\n    return [worth(text) for text in completions]\n"
@@ -199,3 +199,19 @@ def test_what_a_manifest_scored_is_a_version_of_its_file(project: Path) -> None:
     (project / "helper.py").write_text("def worth(text):\n    return 3.0\n")
     found = store.find("@1", code_of(project).version)
     assert (found.target, b"return 1.0" in store.read(found)["helper.py"]) == ("rewards.py", True)
+
+
+def test_data_files_that_changed_since_are_told(project: Path) -> None:
+    (project / "helper.py").write_text(
+        "def worth(text):\n    return float(text in open('words.txt').read())\n"
+    )
+    (project / "notes.md").write_text("not read")
+    store = Versions(project)
+    kept = store.keep(code_of(project), now=NOON)
+    assert kept is not None
+    assert (list(kept.data), data_note(kept, project)) == (["words.txt"], "")
+    (project / "words.txt").write_text("no\n")
+    note = f"{kept.label}: data files are those of now; words.txt differs from then"
+    assert data_note(kept, project) == note
+    store.keep(code_of(project), now=NOON)
+    assert data_note(store.all()[0], project) == ""
