@@ -18,6 +18,7 @@ from typing import Any
 from rewards.contract import completion_text
 from rewards.credits import credit
 from rewards.errors import SandboxError
+from rewards.library.blanks import is_blank
 from rewards.library.extraction import Found, after_thinking
 from rewards.library.parameters import number, one_of, whole_number, wrong
 from rewards.library.programs import LANGUAGES, fenced_blocks, find_program, has_statement, syntax_error
@@ -167,7 +168,9 @@ def tests_passed(
 
 def _block(text: str) -> float:
     blocks, _ = fenced_blocks(text, after_thinking(text).start)
-    block = next((one for one in reversed(blocks) if one.form in LANGUAGES[:-1] and one.text.strip()), None)
+    block = next(
+        (one for one in reversed(blocks) if one.form in LANGUAGES[:-1] and not is_blank(one.text)), None
+    )
     return credit("a block of Python", float(block is not None), of=1.0, span=block.span if block else None)
 
 

@@ -23,7 +23,11 @@ ALL_FORMS = (*FORMS, "math", "number")
 _LINE = re.compile(r"(?i:(?<![A-Za-z])answer[ \t*_]*(?:is\b|[:=]))|^[ \t*_>-]*A:", re.MULTILINE)
 _FIRST_LINE = re.compile(r"[ \t*_>-]*A:")
 _BRACE = re.compile(r"(?<!\\)[{}]")
-_BOX = r"\boxed{"
+_BOX = r"\boxed"
+_BOX_CONTENT = re.compile(
+    r"\\boxed\s{0,9}+(?:\{|(?<=\s)(?P<bare>-?[0-9]++(?:\.[0-9]++)?+|[A-Za-z])(?![,.]{0,2}[\w^!/]))"
+)
+"""A box in braces, or round the one number or letter behind it."""
 _DECORATION = " \t\r\n*_`:="
 _LAST_NUMBER = re.compile(
     r"(?:(?<![\w)\]])[-\u2212\u2013])?(?:[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?|(?<![\w)\].])\.[0-9]+)"
@@ -33,6 +37,7 @@ _JOINED = re.compile(
     rf"{_FILL}(?:[A-Za-z]+\s+)?(?:(?:,|;|and\b|or\b|\\text\s*\{{\s*,?\s*(?:and|or),?\s*\}}){_FILL})+"
     r"(?:[A-Za-z](?:_\{?\w\}?)?\s*=\s*)?"
 )
+_EXCLAIMED_NUMBER = re.compile(r"[0-9]![ .*_`]{0,9}\Z")
 _MOST_BOXES = 12
 _FAR_APART = 60
 _TAG_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
@@ -93,12 +98,21 @@ def last_boxed(text: str, *, start: int = 0, end: int | None = None) -> Found | 
     >>> last_boxed(r"first \boxed{5}, then \boxed{\frac{1}{2}}").text
     '\\frac{1}{2}'
     """
-    end = len(text) if end is None else end
-    opened = text.rfind(_BOX, start, end)
-    if opened < 0:
-        return None
-    closed = _closing_brace(text, opened + len(_BOX), end)
-    return None if closed is None else _found(text, opened + len(_BOX), closed, "boxed")
+    box = _last_box(text, start, len(text) if end is None else end)
+    return None if box is None or box[2] is None else _found(text, box[1], box[2], "boxed")
+
+
+def _last_box(text: str, start: int, end: int) -> tuple[int, int, int | None] | None:
+    """Where the last box in text[start:end] stands, and where its content begins and ends (None: it does not)."""
+    place = text.rfind(_BOX, start, end)
+    while place >= 0:
+        match = _BOX_CONTENT.match(text, place, end)
+        if match is not None and match["bare"] is not None:
+            return place, *match.span("bare")
+        if match is not None:
+            return place, match.end(), _closing_brace(text, match.end(), end)
+        place = text.rfind(_BOX, start, place)
+    return None
 
 
 def find_answer(text: str, *, forms: Iterable[str] = FORMS, tag: str = "answer") -> Found | None:
@@ -189,9 +203,9 @@ def _past_unclosed(text: str, start: int, end: int, forms: Sequence[str], tag: s
         if opened >= 0 and text.find(f"</{tag}>", opened, end) < 0:
             begins = opened + len(tag) + 2
     if "boxed" in forms:
-        opened = text.rfind(_BOX, start, end)
-        if opened >= 0 and _closing_brace(text, opened + len(_BOX), end) is None:
-            begins = max(begins, opened + len(_BOX))
+        box = _last_box(text, start, end)
+        if box is not None and box[2] is None:
+            begins = max(begins, box[1])
     return begins
 
 
@@ -265,12 +279,14 @@ def joined_boxes(text: str, last: Found) -> Found:
     contents = [last.text]
     begin = first = text.rfind(_BOX, 0, last.start)
     while first >= 0 and len(contents) < _MOST_BOXES:
-        before = text.rfind(_BOX, 0, first)
-        closed = _closing_brace(text, before + len(_BOX), first) if before >= 0 else None
-        if closed is None or first - closed > _FAR_APART or not _JOINED.fullmatch(text, closed + 1, first):
+        before = _last_box(text, 0, first)
+        if before is None or before[2] is None or first - before[2] > _FAR_APART:
             break
-        contents.insert(0, text[before + len(_BOX) : closed].strip())
-        begin = first = before
+        after = before[2] + (text[before[2]] == "}")
+        if not _JOINED.fullmatch(text, after, first):
+            break
+        contents.insert(0, text[before[1] : before[2]].strip())
+        begin = first = before[0]
     if len(contents) == 1:
         return last
     return Found(", ".join(contents), begin, last.end, "boxed")
@@ -284,6 +300,17 @@ def _closing_brace(text: str, start: int, end: int) -> int | None:
         if depth == 0:
             return brace.start()
     return None
+
+
+def unexclaimed(found: Found) -> str | None:
+    """What a sentence says that ends in `7!`, where the sign may be the sentence's; None where it is none or set off.
+
+    >>> unexclaimed(Found("7!", 0, 2, "line")), unexclaimed(Found("7!", 0, 2, "boxed"))
+    ('7', None)
+    """
+    if found.form not in ("line", "whole") or not _EXCLAIMED_NUMBER.search(found.text):
+        return None
+    return found.text.rstrip(" .*_`").removesuffix("!")
 
 
 def _found(text: str, start: int, end: int, form: str) -> Found:

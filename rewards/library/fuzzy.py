@@ -21,6 +21,7 @@ from rewards.library.exact import plain_answer, reference_texts
 from rewards.library.extraction import FORMS, check_forms, find_answer
 from rewards.library.parameters import number
 from rewards.library.references import not_scored, tell_unread
+from rewards.library.words import words_in
 from rewards.marks import reward
 
 FLOOR = 0.7
@@ -116,9 +117,9 @@ def word_overlap(
     """Reward the words that an answer shares with the reference (the F1 of question answering).
 
     The words of the answer a completion ends with and those of the reference are counted, without case,
-    punctuation and English articles. With `shared` words in common, each as often as both have it, the score is
-    2 * shared / (words in the answer + words in the reference): saying more than was asked costs as much as
-    leaving out.
+    punctuation and English articles; in Chinese and Japanese each sign is a word. With `shared` words in common,
+    each as often as both have it, the score is 2 * shared / (words in the answer + words in the reference): saying
+    more than was asked costs as much as leaving out.
 
     Args:
         completions: chat or plain text.
@@ -156,7 +157,7 @@ def _overlap(text: str, reference: Any, forms: tuple[str, ...]) -> float | None:
 
 def _words(text: str) -> Counter[str]:
     text = _PUNCTUATION.sub("", unicodedata.normalize("NFC", text).casefold())
-    return Counter(_ARTICLE.sub(" ", text).split())
+    return Counter(words_in(_ARTICLE.sub(" ", text)))
 
 
 def _f1(got: Counter[str], wanted: Counter[str]) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 
 from rewards.contract import completion_text
 from rewards.credits import credit
+from rewards.library.blanks import is_blank
 from rewards.library.extraction import check_tags
 from rewards.library.parameters import wrong
 from rewards.library.xml_format import TAGS
@@ -77,7 +78,7 @@ def _incremental(text: str, tags: Sequence[str], shares: Sequence[float]) -> flo
         else:
             credit(opening, 0.0, of=share, note=_missed(text, opening, start))
         end = _once(text, closing)
-        closed = opened and end >= place and bool(text[place:end].strip())
+        closed = opened and end >= place and not is_blank(text[place:end])
         if closed:
             place = end + len(closing)
             score += credit(closing, share, of=share, span=(end, place))

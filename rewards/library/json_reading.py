@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from rewards.library.blanks import is_blank
 from rewards.library.extraction import after_thinking, last_block
 
 SHAPES = ("object", "array", "object or array")
@@ -96,7 +97,7 @@ def says_something(value: Any) -> bool:
             pending += one.values()
         elif isinstance(one, list):
             pending += one
-        elif one is not None and not (isinstance(one, str) and not one.strip()):
+        elif one is not None and not (isinstance(one, str) and is_blank(one)):
             return True
     return False
 

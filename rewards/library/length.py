@@ -1,6 +1,6 @@
 """Length: near an ideal, long enough, not too long, not near the limit of tokens.
 
-Words are what white space separates; a script without spaces is better measured in characters. Neither is a
+Words are what white space separates, and each sign of Chinese and Japanese (`rewards.library.words`). A word is no
 token: those are known to the tokenizer alone, and only `soft_overlong` counts them.
 """
 
@@ -11,6 +11,7 @@ from typing import Any
 from rewards.contract import completion_text
 from rewards.credits import credit
 from rewards.library.parameters import one_of, whole_number
+from rewards.library.words import words_in
 from rewards.marks import reward
 
 UNITS = ("words", "characters")
@@ -150,7 +151,7 @@ def soft_overlong(
 
 
 def _counts(texts: list[str], unit: str) -> list[int]:
-    return [len(text.split()) if unit == "words" else len(text) for text in texts]
+    return [len(words_in(text)) if unit == "words" else len(text) for text in texts]
 
 
 def _paid(name: str, text: str, points: float) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 
 from rewards.contract import completion_text
 from rewards.credits import credit
+from rewards.library.blanks import is_blank
 from rewards.library.lines import lines
 from rewards.library.parameters import whole_number
 from rewards.marks import reward
@@ -93,11 +94,15 @@ def markdown_parts(text: str) -> dict[str, list[Span]]:
             if match is None or _RULE.fullmatch(line):
                 continue
             content = " ".join(match["content"].strip("#* \t").lower().split())
-            if any(sign.isalnum() for sign in content) and (part, content) not in seen:
+            if _has_words(match["content"].strip("#* \t")) and (part, content) not in seen:
                 seen.add((part, content))
                 parts[part].append((start, start + len(line)))
     parts["tables"] = list(_tables(prose, text))
     return parts
+
+
+def _has_words(text: str) -> bool:
+    return any(sign.isalnum() for sign in text) and not is_blank(text)
 
 
 def _fenced(text: str) -> tuple[list[Span], list[tuple[int, str]]]:
@@ -114,7 +119,7 @@ def _fenced(text: str) -> tuple[list[Span], list[tuple[int, str]]]:
                 blocks.append((began, start + len(line)))
             fence = ""
         elif fence:
-            filled = filled or bool(line.strip())
+            filled = filled or not is_blank(line)
         else:
             prose.append((start, line))
     return blocks, prose
@@ -130,7 +135,7 @@ def _tables(prose: list[tuple[int, str]], text: str) -> Iterator[Span]:
         last, filled = at, False
         while last + 1 < len(prose) and "|" in prose[last + 1][1] and _adjacent(prose, last + 1, text):
             last += 1
-            filled = filled or any(sign.isalnum() for sign in prose[last][1])
+            filled = filled or _has_words(prose[last][1].replace("|", " "))
         if filled:
             yield prose[at - 1][0], prose[last][0] + len(prose[last][1])
         at = last + 1

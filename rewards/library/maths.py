@@ -11,20 +11,28 @@ import functools
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rewards.contract import completion_text
 from rewards.credits import credit
 from rewards.library import symbolic
-from rewards.library.extraction import FORMS, Found, check_forms, find_answer, joined_boxes
+from rewards.library.extraction import FORMS, Found, check_forms, find_answer, joined_boxes, unexclaimed
 from rewards.library.maths_answers import Part, Quantity, Several, Word, read
 from rewards.library.maths_equality import same_answer
+from rewards.library.maths_terms import plain_maths
 from rewards.library.references import not_scored, tell_unread
 from rewards.marks import reward
 
 _IN_MATHS = re.compile(r"\s*(?:\$.*\$|\\\(.*\\\)|\\\[.*\\\])[.\s]*", re.DOTALL)
 _HAS_MATHS = re.compile(r"[0-9\\=<>+*/^_|!√π∞°≤≥≠±]")
+_DIFFERENCE = re.compile(r"[A-Za-z]{1,2}(?:'?\s*-\s*[A-Za-z]'?|\s+-\s+[A-Za-z]{1,2}'?){1,9}[.\s]*")
+"""`p - q`, not `x-ray` nor `co-op`."""
+_COMMAND = re.compile(r"\\(?!(?:text|mathrm|mathbf|mbox)|q?quad(?![a-z]))[A-Za-z]{2,}")
+_TEXT_ALONE = re.compile(r"\\(?:text|textbf|textit|textrm|mbox|mathrm)\s*\{[^{}]*\}[.\s]*")
+_BRACES = re.compile(r"[{}\s]")
+_CLOCK = re.compile(r"[0-9]{1,2}:[0-9]{2}")
+_RATIO = re.compile(r"[0-9.]+(?::[0-9.]+)+")
 _LEADING_MATHS = re.compile(r"(\$[^$\n]{1,300}\$|\\\([^\n]{1,300}?\\\))")
 
 
@@ -50,7 +58,8 @@ def maths_equal(
     1.0 where the answer a completion ends with is worth what the reference is worth, else 0.0. It is looked for as
     `find_answer` of `rewards.library.extraction` does it; boxes joined by "and", "or" or a comma are one answer.
     The same are, among others, `\frac{5}{4}`, `1.25`, `1 1/4`; `2\sqrt{2}`, `\sqrt{8}`; `x = 2 or x = -3`,
-    `\{-3, 2\}`; `x < 3`, `(-\infty, 3)`; `y = 2x + 1`, `2x - y + 1 = 0`; `28\%`, `28`, `0.28`; `\pm 2`, `2, -2`.
+    `\{-3, 2\}`; `x < 3`, `(-\infty, 3)`; `y = 2x + 1`, `2x - y + 1 = 0`; `28\%`, `28`, `0.28`; `\pm 2`, `2, -2`;
+    `5 m/s`, `5\text{ m s}^{-1}`; `3:4`, `\frac{3}{4}`; `x < 1 or x > 2`, `(-\infty, 1) \cup (2, \infty)`.
     One of two answers is not the answer. `rewards.library.maths_equality` has the rules.
 
     Nothing here takes long, whatever a model writes: a tower of powers is not computed, and is not equal. What only
@@ -67,7 +76,7 @@ def maths_equal(
     Returns:
         One of 0.0, 1.0 per completion; None where the reference is missing or cannot be read as mathematics. That is
         said in the row's credits. Bare words and letters are not read, since they may be anything: write
-        `\boxed{C}` or `$n$`, or use `multiple_choice` or `exact_match`.
+        `\boxed{C}`, `\text{C}` or `$n$`, or use `multiple_choice` or `exact_match`.
 
     Raises:
         ValueError: if `answer_forms` names an unknown form.
@@ -102,9 +111,13 @@ def _maths(text: str, reference: Any, forms: tuple[str, ...]) -> float | None:
 def _pieces(found: Found) -> Iterator[str]:
     """What may be the answer in the place found, the whole of it first; of a line also a part that says all.
 
-    A sentence may go on behind an answer or lead up to it, but not with other numbers and not in two minds.
+    A sentence may go on behind an answer or lead up to it, but not with other numbers and not in two minds; `7!` at its
+    end may be said aloud.
     """
     yield found.text
+    plain = unexclaimed(found)
+    if plain is not None:
+        yield from _pieces(replace(found, text=plain))
     if found.form != "line" or len(found.text) > 1_000 or read(found.text):
         return
     first, stop, rest = found.text.partition(". ")
@@ -124,12 +137,28 @@ def _answers(wanted: Reference, text: str) -> bool:
     """Whether a piece of text answers the reference."""
     if text == wanted.text:
         return True
+    told = _told_by_colons(wanted.text, text)
+    if told is not None:
+        return told
     ways = read(text)
     if ways and wanted.ways:
         return any(same_answer(one, other) for one in wanted.ways for other in ways)
     if not symbolic.can_help(text) and not (text and symbolic.can_help(wanted.text)):
         return False
     return _bare(text) == _bare(wanted.text) or symbolic.equal(wanted.text, text)
+
+
+def _told_by_colons(gold: str, found: str) -> bool | None:
+    """Whether two texts are the same where a colon in one is no quotient (`12:30`, `1:2:3`); None where it may be."""
+    if ":" not in gold and ":" not in found:
+        return None
+    wanted, got = (_BRACES.sub("", plain_maths(text)).strip(".") for text in (gold, found))
+    if _CLOCK.fullmatch(wanted) or (_RATIO.fullmatch(wanted) and wanted.count(":") > 1):
+        return wanted == got
+    if not _RATIO.fullmatch(got):
+        return None
+    quotient = got.count(":") == 1 and (":" in wanted or "/" in wanted or "\\frac" in wanted)
+    return None if quotient else wanted == got
 
 
 def _bare(text: str) -> str:
@@ -170,12 +199,19 @@ def _read_reference(text: str) -> Reference | None:
 
 
 def _is_certain(way: Part, text: str) -> bool:
-    """Whether a bare text is mathematics: it has a digit, a sign or a command, and is not in words."""
-    if not _HAS_MATHS.search(text):
+    """Whether a bare text is mathematics: it has a digit, a sign or a command, and is not in words.
+
+    A reference that is one `\\text{}` is meant as text.
+    """
+    if _TEXT_ALONE.fullmatch(text):
+        return True
+    if not _HAS_MATHS.search(text) and not _DIFFERENCE.fullmatch(text):
         return False
+    commanded = _COMMAND.search(text) is not None
     parts = way.parts if isinstance(way, Several) else (way,)
     return not any(
-        isinstance(part, Word) or (isinstance(part, Quantity) and _is_prose(part)) for part in parts
+        isinstance(part, Word) or (isinstance(part, Quantity) and not commanded and _is_prose(part))
+        for part in parts
     )
 
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rewards.library.maths_terms import END, RELATIONS, Term, Terms, Token, Unread, plain_maths, tokens
-from rewards.library.number import read_number
+from rewards.library.number import SPACED_THOUSANDS, read_number, without_exclamation
 
 LONGEST = 1_000
 MOST_PARTS = 60
@@ -77,9 +77,10 @@ class Word:
 
 @dataclass(frozen=True)
 class Several:
-    """More than one answer."""
+    """More than one answer; `either` tells that they are joined by "or"."""
 
     parts: tuple[Part, ...]
+    either: bool = field(default=False, compare=False)
 
 
 Part = Quantity | Relation | Tuple | Set | Union | Matrix | Word | Several
@@ -89,13 +90,15 @@ _AND_OR = re.compile(
     r"|(?<=[0-9}\])])(?:and|or)(?=-?[0-9\\({\[]|[a-z]\s*[<>=\\])"
     r"|\\(?:text|mbox|mathrm)\s*\{\s*,?\s*(?:and|or|,|;)\s*\}"
 )
-_AND_OR_IN_TEXT = re.compile(r"(\\(?:text|mbox|mathrm)\s*\{[^{}]*?[^{}\s,])[\s,]+(?:and|or)\s*\}")
+_AND_OR_IN_TEXT = re.compile(r"(\\(?:text|mbox|mathrm)\s*\{[^{}]*?[^{}\s,])[\s,]+(and|or)\s*\}")
 _THOUSANDS = re.compile(r"(?<![0-9.,])([0-9]{1,3}(?:,[0-9]{3})+)(?![0-9,])")
-_SPACED_THOUSANDS = re.compile(r"-?[0-9]{1,3}(?: [0-9]{3})+(?:\.[0-9]+)?")
+_SPACED_THOUSANDS = re.compile(rf"-?{SPACED_THOUSANDS}(?:\.[0-9]+)?")
 _RUN = re.compile(r"(?<!\\)(?<![A-Za-z\\])[A-Za-z]+")
 _PROSE = re.compile(r"[A-Za-z]+(?:['\- ][A-Za-z]+)*")
 _UNIT_WORD = re.compile(r"(?:[A-Za-zµμΩ°²³/· .\-]|\^-?[0-9])+")
 _TEXT = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mbox)\s*\{([^{}]*)\}")
+_FACTORIAL_OF_LETTER = re.compile(r"(?:\\[A-Za-z]{2,}|(?<![A-Za-z\\])(?<![0-9] )[A-Za-z])!\Z")
+_TEXT_AT_END = re.compile(r"(\\(?:text|mathrm|mbox|textbf|mathbf)\ ?\{[^{}]*\})!+\Z")
 _SHORT_UNITS = {
     "cm", "mm", "km", "kg", "mg", "ml", "ft", "hr", "am", "pm", "mi", "lb", "oz", "rad", "deg", "mph",
     "kmh", "kph", "cc", "min", "sec", "hrs", "men", "day", "cup", "egg", "car", "box", "ton", "yen", "kWh",
@@ -111,7 +114,8 @@ _OPENINGS = {
     "lceil": "rceil",
 }
 _CLOSING = set(_OPENINGS.values())
-_SEPARATORS = (",", ";")
+_OR = "∨"
+_SEPARATORS = (",", ";", _OR)
 
 
 # ------------------------------------------------------------------------------------------- reading
@@ -136,9 +140,11 @@ def read(text: str) -> tuple[Part, ...]:
     number = _plain_quantity(text)
     if number is not None and "," not in text:
         return (number,)
-    plain = _AND_OR.sub(" ; ", _AND_OR_IN_TEXT.sub(r"\1} ; ", plain_maths(text))).strip(" .;,:!")
+    plain = _AND_OR_IN_TEXT.sub(r"\1} \2 ", plain_maths(_unexclaimed(text)).replace(_OR, ";"))
+    plain = _AND_OR.sub(lambda match: f" {_OR if 'or' in match[0] else ';'} ", plain)
+    plain = _bare(plain)
     if plain.startswith("**") and plain.endswith("**"):
-        plain = plain[2:-2].strip(" .;,:!")
+        plain = _bare(plain[2:-2])
     word = _word(plain)
     if word is not None:
         return (word,)
@@ -154,12 +160,24 @@ def read(text: str) -> tuple[Part, ...]:
     return tuple(dict.fromkeys(ways))
 
 
+def _bare(text: str) -> str:
+    return _unexclaimed(text.lstrip(" .;,:!").rstrip(" .;,:")).rstrip(" .;,:")
+
+
+def _unexclaimed(text: str) -> str:
+    """The text without exclamation marks at its end; `n!` and `\\alpha!` are factorials, `7 cm!` is none."""
+    if _FACTORIAL_OF_LETTER.search(text):
+        return text
+    closed = _TEXT_AT_END.search(text)
+    return text[: closed.end(1)] if closed else without_exclamation(text)
+
+
 def _plain_quantity(text: str) -> Quantity | None:
     """A number with perhaps a unit that nobody would take for a product of quantities."""
     number = read_number(text)
     if number is None:
         return None
-    behind = re.search(r"[A-Za-zµμΩ²³/· .\-]*(?:\^\{?-?[0-9]\}?)?[.!$*`\s)\]\\]*$", text)
+    behind = re.search(r"[A-Za-zµμΩ²³/· .\-]*(?:(?<=[A-Za-zµμΩ])\^\{?-?[0-9]\}?)?[.!$*`\s)\]\\]*$", text)
     letters = (behind[0] if behind else "").split("^")[0].strip(" .!$*`)]\\")
     if letters and not _is_unit(letters, spaced=" " in (behind[0] if behind else "")):
         return None
@@ -200,7 +218,9 @@ class _Answers:
 
     def answer(self) -> Part:
         parts = self.parts(len(self.tokens) - 1)
-        return parts[0] if len(parts) == 1 else Several(tuple(parts))
+        signs = [token.value for token in self.tokens if token.value in _SEPARATORS]
+        either = _OR in signs and ";" not in signs
+        return parts[0] if len(parts) == 1 else Several(tuple(parts), either)
 
     def parts(self, end: int) -> list[Part]:
         """The parts up to the token at `end`, between commas."""
@@ -296,6 +316,9 @@ class _Answers:
 
     def _group(self, token: Token, closing: int) -> tuple[Part, bool]:
         self.place += 1
+        if token.value == "\\{" and self.place == closing:  # the empty set
+            self.place += 1
+            return Set(()), False
         inside = tuple(self.parts(closing))
         end = self.tokens[closing].value
         self.place = closing + 1

@@ -2,7 +2,7 @@ r"""When two mathematical answers are the same one.
 
 - several answers: all of them and no other, in any order; one of two is not the answer;
 - `x = 5` answers what 5 answers; an equation that is no assignment only its multiples;
-- inequalities, intervals and unions are compared as sets of numbers;
+- inequalities, intervals and unions are compared as sets of numbers, inequalities joined by "or" too;
 - pairs and tuples in order; sets in any;
 - `28%` is 28 and 0.28; units have to agree where both sides write one;
 - a decimal of six or more digits may be a rounding (`rewards.library.number`);
@@ -17,6 +17,7 @@ from fractions import Fraction
 
 from rewards.library.maths_answers import Matrix, Part, Quantity, Relation, Set, Several, Tuple, Union, Word
 from rewards.library.maths_terms import Term, quantities
+from rewards.library.maths_units import unit_powers, unit_term
 from rewards.library.maths_values import as_fraction, constant, exact, proportion, same
 from rewards.library.number import same_value
 
@@ -40,6 +41,10 @@ def same_answer(gold: Part, found: Part) -> bool:
     if isinstance(gold, Word) or isinstance(found, Word):
         return _as_text(gold) == _as_text(found) != ""
     gold, found = _values_where_one_is_named(gold, found)
+    if _is_named_set(gold) or _is_named_set(found):
+        return _same_span(gold, found)
+    if _is_union(gold) or _is_union(found):
+        return _same_several(gold, found) or _same_span(gold, found)
     if isinstance(gold, Several | Set) or isinstance(found, Several | Set):
         return _same_several(gold, found)
     if isinstance(gold, Relation) and isinstance(found, Relation):
@@ -58,8 +63,10 @@ def same_answer(gold: Part, found: Part) -> bool:
 
 
 def _same_quantity(gold: Quantity, found: Quantity) -> bool:
-    if gold.unit and found.unit and gold.unit != found.unit:
+    if gold.unit and found.unit and unit_powers(gold.unit) != unit_powers(found.unit):
         return False
+    if bool(gold.unit) != bool(found.unit):
+        gold, found = _with_units_as_quantities(gold, found)
     if same_term(gold.term, found.term):
         return True
     if gold.percent == found.percent:
@@ -67,6 +74,16 @@ def _same_quantity(gold: Quantity, found: Quantity) -> bool:
     hundredth: Term = ("n", Fraction(1, 100), 0)
     shares = [("*", one.term, hundredth) if one.percent else one.term for one in (gold, found)]
     return same_term(*shares)
+
+
+def _with_units_as_quantities(gold: Quantity, found: Quantity) -> tuple[Quantity, Quantity]:
+    """`5 m/s` may be read as a product of three quantities; then the unit of the other is one, too."""
+    one, other = (gold, found) if gold.unit else (found, gold)
+    factor = unit_term(one.unit) if quantities(other.term) else None
+    if factor is None or not quantities(factor) <= quantities(other.term):
+        return gold, found
+    one = Quantity(("*", one.term, factor), "", one.percent)
+    return (one, other) if gold.unit else (other, one)
 
 
 def same_term(gold: Term, found: Term) -> bool:
@@ -244,14 +261,18 @@ def _same_span(gold: Part, found: Part) -> bool:
     one, other = _spans(gold), _spans(found)
     if one is None or other is None:
         return False
-    return len(one) == len(other) and all(
+    return len(one) == len(other) and _all_among(one, other) and _all_among(other, one)
+
+
+def _all_among(spans: list[_Span], others: list[_Span]) -> bool:
+    return all(
         any(
             (low_in, high_in) == (other_low_in, other_high_in)
             and same_answer(low, other_low)
             and same_answer(high, other_high)
-            for other_low, other_low_in, other_high, other_high_in in other
+            for other_low, other_low_in, other_high, other_high_in in others
         )
-        for low, low_in, high, high_in in one
+        for low, low_in, high, high_in in spans
     )
 
 
@@ -260,12 +281,16 @@ _Span = tuple[Part, bool, Part, bool]
 
 _INFINITE = Quantity(("v", "infty"))
 _MINUS_INFINITE = Quantity(("neg", ("v", "infty")))
+_REALS = Quantity(("v", "mathbb R"))
+_NONE = Quantity(("v", "emptyset"))
 
 
 def _spans(part: Part) -> list[_Span] | None:
     """A part as a set of numbers: spans from an end to an end; None where it is none."""
-    if isinstance(part, Union):
-        inner = [_spans(one) for one in part.parts]
+    if _is_named_set(part):
+        return [(_MINUS_INFINITE, False, _INFINITE, False)] if part == _REALS else []
+    if isinstance(part, Union) or (isinstance(part, Several) and _is_union(part)):
+        inner = [_spans_of_one(one) for one in part.parts]
         return (
             [span for one in inner for span in one or ()] if all(one is not None for one in inner) else None
         )
@@ -282,6 +307,30 @@ def _spans(part: Part) -> list[_Span] | None:
             )
         ]
     return _spans_of_relation(part) if isinstance(part, Relation) else None
+
+
+def _spans_of_one(part: Part) -> list[_Span] | None:
+    """The spans of a part of a union, in which `x = 5` is a point."""
+    named = _name(part) is not None and isinstance(part, Relation) and len(part.parts) == 2
+    if named and _is_constant(_value(part)):
+        return [(_value(part), True, _value(part), True)]
+    return _spans(part)
+
+
+def _is_named_set(part: Part) -> bool:
+    """Whether a part is the real numbers or the empty set."""
+    return part in (_REALS, _NONE, Set(()))
+
+
+def _is_union(part: Part) -> bool:
+    """Whether a part is relations of one name joined by "or", an inequality among them."""
+    return (
+        isinstance(part, Several)
+        and part.either
+        and len(_names(part) - {"infty"}) == 1
+        and all(isinstance(one, Relation) and _names(one) - {"infty"} for one in part.parts)
+        and any(isinstance(one, Relation) and not {"=", "in"} & set(one.ops) for one in part.parts)
+    )
 
 
 def _is_infinite(part: Part) -> bool:

@@ -91,7 +91,7 @@ _SYMBOLS = {
     "ρ": r"\rho ", "σ": r"\sigma ", "τ": r"\tau ", "φ": r"\phi ", "ω": r"\omega ", "Δ": r"\Delta ",
     "Ω": r"\Omega ", "²": "^{2}", "³": "^{3}", "½": r"\frac{1}{2}", "⅓": r"\frac{1}{3}",
     "⅔": r"\frac{2}{3}", "¼": r"\frac{1}{4}", "¾": r"\frac{3}{4}", "（": "(", "）": ")", "，": ",", "；": ";",
-    "\u00a0": " ", "\u202f": " ", "\u2009": " ", "∅": r"\emptyset ",
+    "\u00a0": " ", "\u202f": " ", "\u2009": " ", "∅": r"\emptyset ", "ℝ": r"\mathbb{R} ",
 }  # fmt: skip
 _SYMBOL = re.compile("|".join(map(re.escape, _SYMBOLS)))
 _NOTHING = re.compile(
@@ -104,9 +104,19 @@ _UPRIGHT = re.compile(
     r"\\(?:mathit|mathbf|boldsymbol)\s*\{\s*([A-Za-z])\s*\}|\\(?:mathrm|rm)\s*\{\s*([deiTPCN])\s*\}"
 )  # others are units
 _OPENED_BOX = re.compile(r"\\boxed\s*(?=\{)")
+_PAINT = re.compile(
+    r"\\(?:color|textcolor|colorbox)\s*(?:\[[A-Za-z]{1,9}\])?\s*\{[A-Za-z0-9!., -]{1,40}\}"
+    r"|\\underline\s*(?=\{)|\\tag\*?\s*\{[^{}]{1,40}\}"
+)
+_UNIT_FRACTION = re.compile(
+    r"\\frac\s*\{\s*\\(?:text|mathrm)\s*\{([A-Za-z ]{1,20})\}\s*\}"
+    r"\s*\{\s*\\(?:text|mathrm)\s*\{([A-Za-z ]{1,20})\}(?:\^\{?([0-9])\}?)?\s*\}"
+    r"|\\(?:text|mathrm)\s*\{\s*\\frac\s*\{([A-Za-z ]{1,20})\}\s*\{([A-Za-z ]{1,20})\}\s*\}"
+)
 _JOINED_THOUSANDS = re.compile(r"(?<=[0-9])(?:\{,\}|\\,|\\ |\\;)(?=[0-9]{3}(?![0-9]))")
 _MIXED = re.compile(r"(?<![0-9.])([0-9]+)\s+([0-9]+)\s*/\s*([0-9]+)(?![0-9.])")
-_REPEATING = re.compile(r"(?<![0-9.])([0-9]{0,40})\.([0-9]{0,40})\\overline\{([0-9]{1,40})\}")
+_REPEATING = re.compile(r"(?<![0-9.])([0-9]{0,40})\.([0-9]{0,40})\\(?:overline|bar)\{([0-9]{1,40})\}")
+_DOTTED = re.compile(r"(?<=[0-9.])\\dot\s*\{([0-9])\}(?:([0-9]{0,40})\\dot\s*\{([0-9])\})?")
 _TOKEN = re.compile(
     r"""
       (?P<space>\s+)
@@ -129,10 +139,22 @@ def plain_maths(text: str) -> str:
     text = _SYMBOL.sub(lambda match: _SYMBOLS[match[0]], text)
     if "\\begin" not in text:
         text = _DOUBLED.sub(r"\\", text)
+    text = _UNIT_FRACTION.sub(_unit_fraction, _SMALL_FRACTION.sub(r"\\frac", _PAINT.sub("", text)))
     text = _JOINED_THOUSANDS.sub("", text.replace("\\$", "").replace("\\[", "").replace("\\]", ""))
-    text = _OPENED_BOX.sub("", _SMALL_FRACTION.sub(r"\\frac", _UPRIGHT.sub(r" \1\2 ", text)))
+    text = _OPENED_BOX.sub("", _UPRIGHT.sub(r" \1\2 ", text))
     text = _BLANK.sub(" ", _NOTHING.sub("", text)).replace("\\left", "").replace("\\right", "")
-    return _MIXED.sub(_mixed, _REPEATING.sub(_repeating, text)).strip()
+    return _MIXED.sub(_mixed, _REPEATING.sub(_repeating, _DOTTED.sub(_overlined, text))).strip()
+
+
+def _unit_fraction(match: re.Match[str]) -> str:
+    """`\\frac{\\text{m}}{\\text{s}}` as `\\text{m/s}`."""
+    up, down = match[1] or match[4], match[2] or match[5]
+    return f"\\text{{ {up.strip()}/{down.strip()}}}" + (f"^{{{match[3]}}}" if match[3] else "")
+
+
+def _overlined(match: re.Match[str]) -> str:
+    """The repeating digits between dots, under a line."""
+    return rf"\overline{{{match[1]}{match[2] or ''}{match[3] or ''}}}"
 
 
 def _repeating(match: re.Match[str]) -> str:
@@ -333,6 +355,8 @@ class Terms:
             if self.taken("^"):
                 thing = self._power(thing)
             elif self.taken("!"):
+                if self.next.value == "!":
+                    raise Unread("too many factorials in a row")
                 thing = ("!", thing)
             elif self.taken("%"):
                 thing = ("%", thing)
@@ -366,6 +390,8 @@ class Terms:
         negative = self.taken("-")
         self.taken("+")
         thing = self._thing(then_power=True)
+        if self.taken("!"):
+            thing = ("!", thing)
         return ("neg", thing) if negative else thing
 
     def _thing(self, *, then_power: bool = False) -> Term:

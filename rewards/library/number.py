@@ -1,8 +1,9 @@
 r"""Reading one number as people and models write it, and telling when two are the same.
 
-A number may have thousands separators, a sign (also the typographic minus), a currency, a unit, a percent sign; it
-may be a fraction or mixed number, in scientific notation, and in LaTeX. Anything else is no number: two numbers are
-not one, and a number in the middle of a sentence is not picked out of it.
+A number may have thousands separators (commas or spaces), a sign (also the typographic minus), a currency, a unit, a
+percent sign; it may be a fraction or mixed number, a power or factorial of a whole number, in scientific notation,
+and in LaTeX. Anything else is no number: two numbers are not one, and a number in the middle of a sentence is not
+picked out of it.
 
 A decimal stands for itself; one written with six or more significant digits stands for every number that it is the
 rounding of: `0.333333` is one third, `0.33` is not.
@@ -11,6 +12,7 @@ rounding of: `0.333333` is one third, `0.33` is not.
 from __future__ import annotations
 
 import functools
+import math
 import re
 from dataclasses import dataclass
 from decimal import Decimal
@@ -22,11 +24,19 @@ LONGEST = 200
 ROUNDED_FROM = 6
 """Significant digits from which on a decimal may be a rounding of something longer."""
 
+LONGEST_POWER = 10_000
+"""Binary digits; a power that may have more is not computed."""
+
+LARGEST_FACTORIAL = 1_000
+
 _NOISE_FROM = 15  # what a binary float cannot hold
 
 _CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound sterling", "¥": "yen", "₹": "rupee"}
 _CURRENCY = "".join(_CURRENCIES)
-_DIGITS = r"(?:[1-9][0-9]{0,2}(?:,[0-9]{3})+|[0-9]+)"
+SPACED_THOUSANDS = r"[1-9][0-9]{0,2}(?: [0-9]{3})+(?![0-9])"
+"""Digits in groups of three with a space between."""
+
+_DIGITS = rf"(?:[1-9][0-9]{{0,2}}(?:,[0-9]{{3}})+|{SPACED_THOUSANDS}|[0-9]+)".replace(" ", "\\ ")
 _NUMBER = re.compile(
     rf"""
     (?:[A-Za-z]\w{{0,15}}\ ?=\ ?)?                      # x =
@@ -34,6 +44,11 @@ _NUMBER = re.compile(
     (?:
         (?:(?P<whole>[0-9]+)\ ?)?\\[dtc]?frac\ ?\{{(?P<up>-?[0-9]+)\}}\ ?\{{(?P<down>[0-9]+)\}}
       | (?:(?P<whole2>[0-9]+)\ )?(?P<up2>[0-9]+)\ ?/\ ?(?P<down2>[0-9]+)
+      | (?P<base>[0-9]+)\ ?(?:
+            \^\ ?(?:(?P<exponent>[+-]?[0-9]{{1,4}})|[{{(](?P<exponent2>[+-]?[0-9]{{1,4}})[}})])
+          | (?P<mark>[²³])
+        )
+      | (?P<factorial>[0-9]{{1,4}})!(?!!)
       | (?P<decimal>{_DIGITS}(?:\.[0-9]*)?|\.[0-9]+)
         (?:
             [eE](?P<power>[+-]?[0-9]{{1,3}})
@@ -44,15 +59,27 @@ _NUMBER = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_UNIT = re.compile(rf"\ ?(?:[{_CURRENCY}%°]|[A-Za-zµμΩ°²³/·. -]|\^\{{?-?[0-9]\}}?)*")
+_LETTERS = "A-Za-zµμΩ"
+_UNIT = re.compile(
+    rf"""\ ?(?:
+        (?:[-/·](?=\ ?[{_LETTERS}]{{2}})|(?=[{_LETTERS}°%{_CURRENCY}])|(?=[. ]*\Z))   # `5 cm`, `$5/hour`, `5-foot`
+        (?:[{_LETTERS}{_CURRENCY}%°²³/·.\ -]|(?<=[{_LETTERS}°])\^\{{?-?[0-9]\}}?)*
+    )?""",
+    re.VERBOSE,
+)
 _BARE = re.compile(r"[0-9,]+(?:\.[0-9]+)?")
+_POWER_SIGN = re.compile(r"(?<=[0-9])\ ?\*\*\ ?(?=[0-9({+-])")
+_EXCLAIMED = re.compile(r"(?<![0-9)\]}!])!+\Z|(?<=\\[)\]])!+\Z")
+"""What ends a sentence; right behind a digit or bracket it is a factorial."""
 _LATEX_TEXT = re.compile(r"\\(?:text|mathrm|textbf|mathbf|mbox|operatorname)\ ?\{([^{}]*)\}")
 _DEGREE = re.compile(r"\^(?:\{\\circ\}|\\circ(?![A-Za-z]))")
 _REPLACED = (
     ("\\left", ""), ("\\right", ""), ("\\(", ""), ("\\)", ""), ("\\[", ""), ("\\]", ""), ("\\$", "$"),
     ("\\%", "%"), ("{,}", ","), ("\\!", ""), ("\\,", " "), ("\\;", " "), ("\\ ", " "), ("~", " "),
-    ("\u2212", "-"), ("\u2013", "-"), ("\u00a0", " "), ("\u202f", " "), ("**", ""), ("`", ""), ("$$", ""),
+    ("\u2212", "-"), ("\u2013", "-"), ("\u00a0", " "), ("\u202f", " "), ("\u2009", " "), ("**", ""), ("`", ""),
+    ("$$", ""),
 )  # fmt: skip
+_PLURAL = re.compile(r"(?<=[^\W\d_]{2})s\Z")
 _PERCENT = {"%", "percent", "per cent", "pct", "percentage"}
 _ALIASES = {
     "feet": "foot", "ft": "foot", "inches": "inch", "meter": "m", "metre": "m", "kilometer": "km", "kilometre": "km",
@@ -92,6 +119,8 @@ def read_number(text: str, *, decimal_comma: bool = False) -> Number | None:
     Fraction(-2469, 2)
     >>> read_number(r"1\frac{1}{4} \text{ cups}")
     Number(value=Fraction(5, 4), unit='cup', digits=0, percent=False)
+    >>> str(read_number("10^{-3}").value), str(read_number("5!").value), str(read_number("1 000").value)
+    ('1/1000', '120', '1000')
     >>> read_number("7 or 8") is None, read_number("about seven") is None, read_number("1/0") is None
     (True, True, True)
     """
@@ -148,34 +177,56 @@ def _plain(text: str) -> str:
     """The text without LaTeX's wrappers and with plain signs and spaces."""
     if _BARE.fullmatch(text):
         return text
+    text = _POWER_SIGN.sub("^", without_exclamation(text))
     text = _DEGREE.sub("°", _LATEX_TEXT.sub(r" \1", text))
     for old, new in _REPLACED:
         text = text.replace(old, new)
     text = " ".join(text.split())
     if len(text) > 1 and text[0] == "$" == text[-1]:
         text = text[1:-1].strip()
-    return text.rstrip(".!")
+    return without_exclamation(text)
+
+
+def without_exclamation(text: str) -> str:
+    """The text without full stops and exclamation marks at its end, factorials apart.
+
+    >>> without_exclamation("7 apples!"), without_exclamation("5!."), without_exclamation("$7$!")
+    ('7 apples', '5!', '$7$')
+    """
+    return _EXCLAIMED.sub("", text.rstrip(" .")).rstrip(" .")
 
 
 def _value(match: re.Match[str]) -> Fraction | None:
     if match["decimal"]:
         power = int(match["power"] or match["power2"] or 0)
-        value = Fraction(match["decimal"].replace(",", "").rstrip("."))
+        value = Fraction(match["decimal"].replace(",", "").replace(" ", "").rstrip("."))
         return value * Fraction(10) ** power if power else value
+    if match["base"]:
+        exponent = {"²": 2, "³": 3}.get(match["mark"]) or int(match["exponent"] or match["exponent2"] or 0)
+        return _power(int(match["base"]), exponent)
+    if match["factorial"]:
+        count = int(match["factorial"])
+        return Fraction(math.factorial(count)) if count <= LARGEST_FACTORIAL else None
     up, down = int(match["up"] or match["up2"]), int(match["down"] or match["down2"])
     if down == 0:
         return None
     whole = match["whole"] or match["whole2"]
-    if whole is not None and not 0 <= up < down:
+    if whole is not None and (not 0 <= up < down or (match["up2"] or "").startswith("0")):
         return None
     return int(whole or 0) + Fraction(up, down)
+
+
+def _power(base: int, exponent: int) -> Fraction | None:
+    if base.bit_length() * abs(exponent) > LONGEST_POWER or (base == 0 and exponent <= 0):
+        return None
+    return Fraction(base) ** exponent
 
 
 def _significant(match: re.Match[str]) -> int:
     decimal = match["decimal"]
     if not decimal or not ("." in decimal or match["power"] or match["power2"]):
         return 0
-    return len(decimal.replace(",", "").replace(".", "").lstrip("0"))
+    return len(decimal.translate({ord(sign): None for sign in ",. "}).lstrip("0"))
 
 
 def _unit(rest: str) -> str | None:
@@ -189,5 +240,5 @@ def _unit(rest: str) -> str | None:
     if unit in _CURRENCIES:
         return _CURRENCIES[unit]
     unit = _ALIASES.get(unit, unit)
-    unit = unit if len(unit) <= 2 else unit.removesuffix("s")
+    unit = _PLURAL.sub("", unit)
     return _ALIASES.get(unit, unit)

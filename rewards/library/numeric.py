@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from rewards.contract import completion_text
 from rewards.credits import credit
-from rewards.library.extraction import FORMS, Found, check_forms, find_answer
+from rewards.library.extraction import FORMS, Found, check_forms, find_answer, unexclaimed
 from rewards.library.number import Number, read_number, same_value
 from rewards.library.parameters import flag, one_of, wrong
 from rewards.library.references import not_scored, tell_unread
@@ -55,7 +55,7 @@ def numeric(
 
     1.0 where the number a completion ends with is the reference, else 0.0. The number is looked for as `find_answer`
     of `rewards.library.extraction` does it and read by `read_number` of `rewards.library.number`; so is the
-    reference, which may be a number or a text such as a worked solution ending in `#### 18`.
+    reference, which may be a number or a text such as a worked solution ending in `#### 18`. `2^4` is 16, `5!` 120.
 
     Without a tolerance the very number is asked for. Only a decimal of six or more significant digits may be
     the rounding of something longer: `0.333333` is one third, `0.33` is not. `relative_tolerance=0.01` takes what is
@@ -113,6 +113,10 @@ def _numeric(text: str, reference: Any, rules: _Rules) -> float | None:
         found = _with_decimal_comma(text, rules.forms)
     got = _number_in(found, rules.decimal_comma) if found else None
     right = got is not None and _close(got, wanted, rules)
+    plain = unexclaimed(found) if found is not None and not right else None
+    if found is not None and plain is not None:
+        got = _number_in(replace(found, text=plain), rules.decimal_comma)
+        right = got is not None and _close(got, wanted, rules)
     return credit("number equals the reference", float(right), of=1.0, span=found.span if found else None)
 
 

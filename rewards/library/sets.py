@@ -1,6 +1,8 @@
 r"""Lists and sets as answers: the right items, and no others.
 
-An answer may be written `[1, 2]`, `{1, 2}`, `(1, 2)`, "1, 2 and 3", as JSON, or as a list with bullets or numbers.
+An answer may be written `[1, 2]`, `{1, 2}`, `(1, 2)`, "1, 2 and 3", as JSON, or as a list with bullets or numbers
+(`1) red 2) blue`), and a word or a few may lead up to it ("Colours: red, blue"). "red or blue" is no list of two,
+unless the reference is written so.
 """
 
 from __future__ import annotations
@@ -25,7 +27,15 @@ MOST_ITEMS = 1_000
 LONGEST = 100_000
 
 _BULLET = re.compile(r"^[ \t]*(?:[-*•]|\(?[0-9]{1,3}[.)])[ \t]+(.*\S)", re.MULTILINE)
-_AND = re.compile(r"(?:,\s*|\s+)(?:and|or|&)\s+|\\(?:text|mbox)\{\s*,?\s*(?:and|or)\s*\}", re.IGNORECASE)
+_AND = re.compile(r"(?:,\s*+|(?<!\s)\s++)(?:and|&)\s+|\\(?:text|mbox)\{\s*,?\s*and\s*\}", re.IGNORECASE)
+_AND_OR = re.compile(
+    r"(?:,\s*+|(?<!\s)\s++)(?:and|or|&)\s+|\\(?:text|mbox)\{\s*,?\s*(?:and|or)\s*\}", re.IGNORECASE
+)
+_OR = re.compile(r"\bor\b", re.IGNORECASE)
+_LEAD = re.compile(
+    r"[A-Za-z][\w'-]{0,30}+(?:[ \t]+[A-Za-z][\w'-]{0,30}+){0,4}[ \t]*:(?:\s+|(?=[\[{(]))(?=\S)"
+)
+_NUMBERED = re.compile(r"(?<!\S)\(?([0-9]{1,3})[.)][ \t]+")
 _APART = re.compile(r",\s+|;|\n")
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 _BRACKETS = ("[]", "{}", "()")
@@ -89,7 +99,10 @@ def _set(
     if not wanted:
         return not_scored(reference, "a list with an item")
     found = find_answer(text, forms=forms)
-    got = items(found.text) if found else []
+    either = isinstance(reference, str) and _OR.search(reference) is not None
+    said = found.text if found else ""
+    with_colon = any(":" in one or said[: len(one) + 1].casefold() == f"{one}:" for one in wanted)
+    got = items(said, either=either, with_colon=with_colon)
     if not repeats:
         wanted, got = list(dict.fromkeys(wanted)), list(dict.fromkeys(got))
     shared = _run_in_order(got, wanted) if ordered else sum((Counter(got) & Counter(wanted)).values())
@@ -119,15 +132,20 @@ def _reference(value: Any) -> list[str]:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)) or is_missing(value):
         return []
     found = find_answer(str(value))
-    return items(found.text) if found else []
+    return items(found.text, either=True) if found else []
 
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
-def items(text: str) -> list[str]:
+def items(text: str, *, either: bool = False, with_colon: bool = False) -> list[str]:
     """The items a text lists, each in the form in which it is compared; at most 1,000.
+
+    Args:
+        text: a list in one of the forms above.
+        either: whether "or" stands between items, as "and" does.
+        with_colon: whether an item may have a colon; else what leads up to one colon is no item.
 
     >>> items("[0.5, 'b']"), items("1/2, B and c"), items("- 1,000"), items("1,000, 2,000")
     (['1/2', 'b'], ['1/2', 'b', 'c'], ['1000'], ['1000', '2000'])
@@ -135,13 +153,28 @@ def items(text: str) -> list[str]:
     text = text.strip() if len(text) <= LONGEST else ""
     if text.startswith("$") and text.endswith("$"):
         text = text.strip("$").strip()
-    return [one for one in map(_item, _pieces(text)[:MOST_ITEMS]) if one]
+    lead = None if with_colon or text.count(":") != 1 else _LEAD.match(text)
+    text = text[lead.end() :] if lead else text
+    return [one for one in map(_item, _pieces(text, _AND_OR if either else _AND)[:MOST_ITEMS]) if one]
 
 
-def _pieces(text: str) -> list[str]:
+def _numbered(text: str) -> list[str]:
+    """The items of `1) red 2) blue`, numbered from 1 in a line; [] where a text is none of these."""
+    marks = list(_NUMBERED.finditer(text))
+    if len(marks) < 2 or marks[0].start() or any(int(mark[1]) != at for at, mark in enumerate(marks, 1)):
+        return []
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    pieces = (text[mark.end() : end].rstrip(" \t,;") for mark, end in zip(marks, ends, strict=True))
+    return [piece.removesuffix(" and").removesuffix(" &").rstrip(" \t,;") for piece in pieces]
+
+
+def _pieces(text: str, joiner: re.Pattern[str]) -> list[str]:
     listed = _json_list(text)
     if listed is not None:
         return [_text(one) for one in listed]
+    numbered = _numbered(text) if "\n" not in text else []
+    if numbered:
+        return numbered
     bullets = _BULLET.findall(text)
     if bullets:
         return [str(bullet) for bullet in bullets]
@@ -150,12 +183,12 @@ def _pieces(text: str) -> list[str]:
         inside = inside[1:-1]
     elif _THOUSANDS.fullmatch(inside):
         return [inside]
-    apart = [piece for part in _AND.split(inside) for piece in _APART.split(part)]
+    apart = [piece for part in joiner.split(inside) for piece in _APART.split(part)]
     with_comma = [piece for piece in apart if "," in piece]
     if len(apart) > 1 and with_comma and all(map(read_number, with_comma)):
         return apart  # `1,000, 2,000`: commas without a space stand between thousands
     separator = ";" if ";" in inside else "\n" if "\n" in inside and "," not in inside else ","
-    return [piece for part in inside.split(separator) for piece in _AND.split(part)]
+    return [piece for part in inside.split(separator) for piece in joiner.split(part)]
 
 
 def _json_list(text: str) -> list[Any] | None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from rewards.contract import completion_text
 from rewards.credits import credit
+from rewards.library.blanks import is_blank
 from rewards.library.extraction import check_tags
 from rewards.library.parameters import flag, one_of
 from rewards.marks import reward
@@ -101,9 +102,9 @@ def _problem(text: str, is_open: bool, tag: str, needed: bool) -> str:
         return f"{closing} is missing" if closed < 0 else f"{closing} stands before {opening}"
     if text.find(closing, closed + 1) >= 0:
         return f"{closing} stands again"
-    if needed and not text[start:closed].strip():
+    if needed and is_blank(text[start:closed]):
         return "no thinking between the tags"
-    return "" if text[closed + len(closing) :].strip() else f"no answer after {closing}"
+    return f"no answer after {closing}" if is_blank(text[closed + len(closing) :]) else ""
 
 
 def _problem_of_parsed(completion: Any, text: str, tag: str) -> str | None:
@@ -112,11 +113,11 @@ def _problem_of_parsed(completion: Any, text: str, tag: str) -> str | None:
         return None
     for message in reversed(completion):
         if isinstance(message, Mapping) and message.get("role", "assistant") == "assistant":
-            if not any(isinstance(message.get(key), str) and message[key].strip() for key in _PARSED):
+            if not any(isinstance(message.get(key), str) and not is_blank(message[key]) for key in _PARSED):
                 return None
             if f"<{tag}>" in text or f"</{tag}>" in text:
                 return "a tag stands in the answer too"
-            return "" if text.strip() else "no answer after the thinking"
+            return "no answer after the thinking" if is_blank(text) else ""
     return None
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from rewards.contract import completion_text
 from rewards.credits import credit
+from rewards.library.blanks import is_blank
 from rewards.library.extraction import check_tags
 from rewards.marks import reward
 
@@ -30,7 +31,7 @@ def strict_xml_format(completions: list[Any], *, tag_names: Any = TAGS, **column
         ...
         </answer>
 
-    with something other than white space in each block, each tag once, and nothing before, between or after;
+    with something that can be seen in each block, each tag once, and nothing before, between or after;
     0.0 for anything else. Windows line ends and a missing or present final newline do not matter.
 
     Args:
@@ -130,7 +131,7 @@ def _read(text: str, tags: Sequence[str]) -> tuple[list[str], str]:
         if text[place:opened].strip():
             return [], f"text before {opening}"
         contents.append(text[opened + len(opening) : closed])
-        if not contents[-1].strip():
+        if is_blank(contents[-1]):
             return [], f"{opening} is empty"
         place = closed + len(closing)
     return contents, f"text after </{tags[-1]}>" if text[place:].strip() else ""

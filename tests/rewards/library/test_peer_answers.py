@@ -397,6 +397,7 @@ DIFFERENT: dict[str, str] = {
     "unsloth-a9d6d308db98": SPELLING,
     "unsloth-52b9299d3d99": "the sign is part of the number",
     "verifiers-53ca6bc8929d": "a text without thinking is an answer",
+    "verl-5368e8bdd4e2": "a box round one number needs no braces",
     "verl-cdd226bbd981": "`the answer is 18` is an answer, too",
     "verl-d7ebce89925a": "50% answers 50",
 }

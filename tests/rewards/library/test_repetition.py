@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rewards.credits import recording
 from rewards.library import repetition_penalty
 
 WORDS = st.lists(st.sampled_from("abcd"), max_size=30)
@@ -60,3 +61,37 @@ def test_tokens_may_be_counted_instead() -> None:
 def test_wrong_parameters_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="reward 'repetition_penalty': "):
         repetition_penalty(["x"], **options)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["abc" * 1000, "ha" * 300, "." * 500, "HaHa" * 200, "so it is: " + "!" * 400, "日本" * 100, "0123456789" * 40,
+     "a fresh beginning of some words, and then " + "lalala" * 60],
+)  # fmt: skip
+def test_repeating_without_spaces_costs(text: str) -> None:
+    assert cost(text) < -0.2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(x):\n" + " " * 200 + "return x",
+        "-" * 100, "=" * 80 + "\nTitle\n" + "=" * 80, "1" + "0" * 100, str(7**900),
+        "| a | b |\n|" + "-" * 50 + "|" + "-" * 50 + "|\n| 1 | 2 |", "aaah" * 20, "x" * 119, "0x" + "deadbeef" * 8,
+        "The quick brown fox jumps over the lazy dog near the river bank today.\n" * 1 + "#" * 100,
+    ],
+)  # fmt: skip
+def test_rules_tables_code_and_long_numbers_cost_nothing(text: str) -> None:
+    assert cost(text) == 0.0
+
+
+@given(st.text("abc", min_size=1, max_size=30), st.integers(10, 60))
+def test_more_of_a_stretch_never_costs_less(unit: str, times: int) -> None:
+    assert cost(unit * (times + 5)) <= cost(unit * times) + 1e-9
+
+
+def test_the_credit_names_what_repeats() -> None:
+    with recording(2) as record:
+        repetition_penalty(["ha" * 300, "no " * 300])
+    names = [credit.name for credit in record.credits]
+    assert names == ["repeated runs of characters", "repeated runs of words"]

@@ -127,3 +127,54 @@ def test_commas_between_other_digits_do(text: str) -> None:
 
 def test_missing_items_of_a_reference_are_no_items() -> None:
     assert score("1, 2", [1, None, 2, float("nan")]) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [("Items: 1, 2, 3", [1, 2, 3]), ("The prime factors: 2, 3 and 5.", [2, 3, 5]), ("Items:\n1\n2\n3", [1, 2, 3]),
+     ("Answer set: [1, 2]", [1, 2]), ("Colours: red and blue", ["red", "blue"]), ("Items: {1, 2}", [1, 2])],
+)  # fmt: skip
+def test_what_leads_up_to_a_list_is_no_item(text: str, wanted: list[Any]) -> None:
+    assert score(text, wanted) == 1.0
+
+
+def test_a_colon_inside_items_stays() -> None:
+    assert score("Alien: Romulus, Jaws", ["Alien: Romulus", "Jaws"]) == 1.0
+    assert score("Romulus, Jaws", ["Alien: Romulus", "Jaws"]) == 0.5
+    assert score("No: yes", ["no", "yes"]) == 0.0
+    assert items("a: 1, b: 2") == ["a: 1", "b: 2"]
+    assert items("12:30, 13:00") == ["12:30", "13:00"]
+
+
+@pytest.mark.parametrize(
+    "text", ["red or blue", "red, or blue", r"red \text{ or } blue", "either red or blue"]
+)
+def test_or_is_a_hedge_unless_the_reference_has_it(text: str) -> None:
+    assert (score(text, ["red", "blue"]) or 0.0) <= 0.5
+    assert (score(text, "red, blue") or 0.0) <= 0.5
+    assert score("red or blue", "red or blue") == score("blue, red", "red or blue") == 1.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1) red 2) blue", "1. red 2. blue", "(1) red (2) blue", "1) red, 2) blue", "1) red; and 2) blue."],
+)
+def test_items_may_be_numbered_in_a_line(text: str) -> None:
+    assert score(text, ["red", "blue"]) == 1.0
+
+
+@pytest.mark.parametrize(
+    "text", ["2) red 3) blue", "1) red 1) blue", "see 1) red 2) blue", "1) red", "1) red 3) blue"]
+)
+def test_other_numbers_in_a_line_are_no_numbering(text: str) -> None:
+    assert (score(text, ["red", "blue"]) or 0.0) < 1.0
+
+
+@given(
+    st.lists(st.sampled_from(["red", "blue", "7", "1/2", "two words"]), min_size=2, max_size=5, unique=True)
+)
+def test_every_form_lists_the_same_items(wanted: list[str]) -> None:
+    inline = " ".join(f"{number}) {item}" for number, item in enumerate(wanted, 1))
+    for text in (inline, "Items: " + ", ".join(wanted), "- " + "\n- ".join(wanted)):
+        assert score(text, wanted) == 1.0
+    assert (score(" or ".join(wanted), wanted) or 0.0) < 1.0
