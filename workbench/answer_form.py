@@ -29,6 +29,7 @@ _OPENING = re.compile(r"<([A-Za-z][\w.-]{0,30})>")
 _HASHED = re.compile(r"####[ \t]*(.+?)\s*$")
 _WRAPPED = re.compile(r"\s*(?:\$+\s*)?\\boxed\{(.*)\}\s*\$*\s*", re.DOTALL)
 _MARKS = " \t\r\n*_`().\"'"
+_LOOSE = f"{_MARKS}:="
 _LABELLED = re.compile(r"[ \t*_>#-]*[A-Za-z][A-Za-z ]{0,30}[*_]*:[*_]*[ \t]+(?P<answer>\S.*?)\s*$")
 _SPLIT = re.compile(r"\s*(?:;|\band\b|\bor\b|,(?!\d{3}(?:\D|$)))\s*")
 _FENCE = re.compile(r"```[ \t]*([\w+-]*)[ \t]*\r?\n(.*?)\n?```", re.DOTALL)
@@ -64,6 +65,23 @@ class Slot:
     def write(self, answer: str) -> str:
         """The text with another answer in this place."""
         return self.before + answer + self.after
+
+    def exactly(self, answer: str) -> str | None:
+        r"""The same, None where a reader of the form does not find just that answer there.
+
+        >>> find_slot(r"\boxed{\sqrt{3}}", r"\sqrt{3}").exactly(r"\sqrt{3}}ing") is None
+        True
+        """
+        own = next(
+            (place for place in places(self.text) if place.form == self.form and _holds(place, self)), None
+        )
+        text = self.write(answer)
+        if own is None:
+            return text
+        wanted = own.answer[: self.start - own.start] + answer + own.answer[self.end - own.start :]
+        forms = ("json", "whole") if self.form in ("json", "whole") else (self.form,)
+        found = (place.answer for place in places(text) if place.form in forms)
+        return text if any(said.strip(_LOOSE) == wanted.strip(_LOOSE) for said in found) else None
 
     def mark(self, answer: str) -> str:
         """Another answer in this form by itself, without the text around it: `<answer>7</answer>`."""
@@ -126,6 +144,10 @@ def places(text: str) -> Iterator[Slot]:
     number = find_answer(text, forms=("number",))
     if number is not None and number.form == "number":
         yield Slot(text, number.start, number.end, "number")
+
+
+def _holds(place: Slot, slot: Slot) -> bool:
+    return place.start <= slot.start and slot.end <= place.end
 
 
 def _labelled(text: str) -> Iterator[Slot]:

@@ -220,7 +220,8 @@ def _near_texts(text: str) -> Iterator[Variant]:
         yield Variant(" ".join(words[: len(words) // 2]), "only its first half")
     if len(text) > 3 and len(words) == 1:
         yield Variant(text[: max(1, len(text) // 2)], "only its beginning")
-        yield Variant(f"{text}{text[-1]}ing", "a longer word")
+        if text.isalpha():
+            yield Variant(f"{text}{text[-1]}ing", "a longer word")
     yield Variant(text[:1], "only its first letter")
     places = [place for place, character in enumerate(text) if character in "0123456789"]
     for place, what in (

@@ -1,7 +1,8 @@
 """A dot that stops at the end of a line, as the reason why a completion earns less: tried with `re.DOTALL`.
 
-The reward is called once more with every pattern given the flag, in its worker. Where it then pays more, the pattern
-that did not match before is named, wherever it is written: in a helper, put together from parts, compiled long ago.
+The reward is called once more with every pattern given the flag, in its worker. Where it then pays what was expected,
+and no sample labelled right less than before, the pattern that did not match before is named, wherever it is written:
+in a helper, put together from parts, compiled long ago.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from __future__ import annotations
 import re
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from rewards.contract import call, completion_text, unwrap
 from workbench.checks.check import number, shown_pattern
@@ -25,6 +27,11 @@ from workbench.checks.subject import RewardSubject
 
 ASKED = ("RW208", "RW401", "RW402", "RW406", "RW601", "RW701")
 """Checks whose completion may have been missed for that."""
+RIGHT = 20
+"""Samples labelled right that must not lose by the flag."""
+NEAR = 1e-3
+"""Share by which a score may miss one that a sentence gives in four digits."""
+_AT_LEAST = re.compile(r"at least (-?\d[\d.e+-]*)")
 
 
 def with_dot_advice(subject: RewardSubject, finding: Finding) -> Finding:
@@ -39,7 +46,15 @@ def with_dot_advice(subject: RewardSubject, finding: Finding) -> Finding:
         row = next(
             (at for at in subject.concerned if _columns_of(subject, at) == finding.evidence.columns), row
         )
-    found = subject.probe("workbench.checks.dots:dot_cause", 2, row=row, completion=completion)
+    right = subject.labelled("right")[:RIGHT] if subject.judged else []
+    found = subject.probe(
+        "workbench.checks.dots:dot_cause",
+        2 + 2 * len(right),
+        row=row,
+        completion=completion,
+        least=_least(finding.evidence.expected),
+        right=right,
+    )
     if not found:
         return finding
     where = f"line {found['line']} of {found['file']}" if found["line"] else "the code"
@@ -51,6 +66,14 @@ def with_dot_advice(subject: RewardSubject, finding: Finding) -> Finding:
     )
 
 
+def _least(expected: Any) -> float | None:
+    """The score that was expected at least: a number, or one that a sentence begins with; None for other sentences."""
+    if isinstance(expected, (int, float)):
+        return float(expected)
+    said = _AT_LEAST.match(str(expected))
+    return float(said[1]) if said else None
+
+
 def _columns_of(subject: RewardSubject, row: int) -> dict[str, Any]:
     assert subject.batch is not None
     return {name: values[row] for name, values in subject.batch.columns.items()}
@@ -59,8 +82,18 @@ def _columns_of(subject: RewardSubject, row: int) -> dict[str, Any]:
 # -- in the worker ---------------------------------------------------------------------------------------------
 
 
-def dot_cause(context: Any, *, reward: str, row: int, completion: Any) -> dict[str, Any] | None:
-    """The pattern whose dot keeps a completion from being paid more; None where that is not why.
+def dot_cause(
+    context: Any,
+    *,
+    reward: str,
+    row: int,
+    completion: Any,
+    least: float | None = None,
+    right: Sequence[int] = (),
+) -> dict[str, Any] | None:
+    """The pattern whose dot keeps a completion from being paid; None where that is not why.
+
+    With the flag it has to earn more, at least `least`, and none of the rows `right` less.
 
     `pattern`, the `line` and `file` where it is used (None: it was compiled at import), the `function` of `re`, and the
     `score` with the flag.
@@ -71,10 +104,21 @@ def dot_cause(context: Any, *, reward: str, row: int, completion: Any) -> dict[s
     def score() -> float:
         return float(call(function, batch_of(context, [row], [completion]), params=entry.params).scores[0])
 
-    before = score()
+    def paid() -> npt.NDArray[np.float64]:
+        if not right:
+            return np.zeros(0)
+        scored = np.array(call(function, batch_of(context, right), params=entry.params).scores, dtype=float)
+        return np.where(np.isnan(scored), -np.inf, scored)
+
+    before, sure = score(), paid()
     with _every_dot_wide(function) as met:
         after = score()
+    with _every_dot_wide(function):
+        still = paid()
     if not (np.isfinite(after) and after > (before if np.isfinite(before) else -np.inf) + 1e-9):
+        return None
+    short = least is not None and after < least - NEAR * max(1.0, abs(least))
+    if short or (still < sure - 1e-9).any():
         return None
     for use in met:
         if _takes_more(use["pattern"], use["flags"], text):

@@ -6,12 +6,14 @@ True may be written `true`, `yes` or `correct`: the right samples say which.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from workbench.answer_form import Slot, find_slot, gold_text
+from workbench.answer_form import Slot, find_slot, gold_text, places, same_answer, value_of
 
 SIMPLE = (str, int, float)
+_SEPARATOR = re.compile(r"\s*(?:[,;]|\band\b)\s*")
 
 
 def find_gold(text: str, gold: Any) -> Slot | None:
@@ -81,6 +83,27 @@ def _words(golds: Mapping[int, Any], slots: Mapping[int, Slot]) -> dict[int, Any
     return {row: said.get(gold, gold) if isinstance(gold, bool) else gold for row, gold in golds.items()}
 
 
+def is_less(text: str, gold: Any, form: str) -> bool:
+    """Whether the answer in `text`, of that form, is proved to be less than a ground truth, or another one.
+
+    Proved is a part of a list, another number, another record; other words may say the same.
+
+    >>> is_less("Items: 2, 3", ["2", "3", "5"], "line"), is_less("Date: 4 May", "2024-05-04", "line")
+    (True, False)
+    """
+    said = next((place.answer.strip(" .*_`()") for place in places(text) if place.form == form), None)
+    if said is None or gold is None or isinstance(gold, bool):
+        return False
+    if isinstance(gold, Mapping):
+        return same_answer(said, gold) is False
+    if _is_list(gold):
+        wanted = {gold_text(item).casefold() for item in gold}
+        parts = {part.casefold() for part in _SEPARATOR.split(said) if part}
+        return bool(parts) and parts < wanted
+    numbers = value_of(said) is not None and value_of(gold_text(gold)) is not None
+    return numbers and same_answer(said, gold) is False
+
+
 def different(golds: Iterable[Any]) -> bool:
     """Whether there is more than one ground truth.
 
@@ -90,4 +113,4 @@ def different(golds: Iterable[Any]) -> bool:
     return len({gold_text(gold) if isinstance(gold, SIMPLE) else str(gold) for gold in golds}) > 1
 
 
-__all__ = ["alternatives", "different", "find_gold", "read_golds"]
+__all__ = ["alternatives", "different", "find_gold", "is_less", "read_golds"]

@@ -46,12 +46,12 @@ UNEARNED = {
 HEDGED = {
     "RW308": "several answers at once",
     "RW309": "a negated answer or a choice of two",
-    "RW310": "a right answer with a wrong one behind it",
+    "RW310": "a right answer with a wrong one or none behind it",
     "RW313": "filler around the answer",
 }
 NATURES = (UNEARNED, HEDGED)
 """By the code of a check, the recipe it shows; one dict is one nature: without the answer, or with more than it."""
-EITHER = {"RW701": "a sample labelled wrong"}
+EITHER = {"RW701": "a sample not labelled right"}
 """Recipes that may be of any nature."""
 
 Sign = Hashable

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 class Skipped:
     """A check that did not run, and why; `reward` is None where it did not run for any.
 
-    `held` is the kind it is about, where it was held back because the reward only looks like one of that kind.
+    `held` is the kind it is about, where it was held back because the reward only looks like one of that kind; "" where
+    no kind of it is known.
     """
 
     check: str
@@ -109,7 +110,7 @@ class Report:
         if not held:
             return "", ""
         count, rewards = sum(held.values()), list(dict.fromkeys(reward for reward, _ in held))
-        kinds = list(dict.fromkeys(f'kind = "{kind}"' for _, kind in held))
+        kinds = list(dict.fromkeys(f'kind = "{kind}"' for _, kind in held if kind))
         whose = (
             " and ".join(f"'{reward}'" for reward in rewards)
             if len(rewards) < 3
@@ -117,20 +118,30 @@ class Report:
         )
         owned = "its kind" if len(rewards) == 1 else "their kinds"
         said = f" ({kinds[0]})" if len(kinds) == 1 else ""
+        assumed = f", or run with {self.assume_with}" if kinds else ""
         return (
-            f"{count} check{'s' if count != 1 else ''} of {whose} held back",
-            f"declare {owned}{said}, or run with {self.assume_with}",
+            f"{count} check{'s' if count != 1 else ''} of {whose} held back{'' if kinds else ' (no kind declared)'}",
+            f"declare {owned}{said}{assumed}",
         )
 
     @property
     def held_back(self) -> list[str]:
         """A sentence for each reward and kind for which checks were held back, what would have them run."""
         return [
-            f"{count} check{'s' if count != 1 else ''} of {reward} held back: it looks like {kind} and does not "
-            f'say so; declare kind = "{kind}" (in rewardset.toml, or @reward(kind="{kind}")), or run them with '
-            f"{self.assume_with}"
+            f"{count} check{'s' if count != 1 else ''} of {reward} held back: {self._why(kind)}"
             for (reward, kind), count in self._held.items()
         ]
+
+    def _why(self, kind: str) -> str:
+        if not kind:
+            return (
+                'no kind declared, and its labelled samples show none; declare kind = "correctness", or another '
+                '(in rewardset.toml, or @reward(kind="..."))'
+            )
+        return (
+            f'it looks like {kind} and does not say so; declare kind = "{kind}" (in rewardset.toml, or '
+            f'@reward(kind="{kind}")), or run them with {self.assume_with}'
+        )
 
     def for_python(self) -> Report:
         """The same, the option that has held-back checks run named as Python spells it."""

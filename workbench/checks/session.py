@@ -36,7 +36,7 @@ class Outcome:
     """What one check said of one reward, or of the set.
 
     `skipped` is why it did not run, None where it did; `held` is the kind that the reward only looks like, where that
-    is the reason.
+    is the reason, and "" where its labels show none.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -128,7 +128,7 @@ class Session:
             return Outcome(skipped=NOT_RECORDED)  # a recording is steady whatever the reward is
         if check.kinds is not None and not self._concerned(check, subject):
             held = self._suggested(check, subject)
-            return Outcome(skipped=why_held(held) if held else NOT_CONCERNED, held=held)
+            return Outcome(skipped=NOT_CONCERNED if held is None else why_held(held), held=held)
         return self._run(lambda: [with_dot_advice(subject, finding) for finding in check.run(subject)])
 
     def of_set(self, check: SetCheck) -> Outcome:
@@ -157,12 +157,20 @@ class Session:
             return False
 
     def _suggested(self, check: Check, subject: RewardSubject) -> str | None:
-        """The kind of a check that the reward looks like, where none is declared."""
+        """The kind of a check that the reward looks like, where none is declared.
+
+        "" where it looks like none, and labels that judge it show none.
+        """
         try:
             task = subject.task
-            return task.suggested if task.suggested in (check.kinds or ()) and not task.kind else None
         except RewardWorkbenchError:
             return None
+        if task.kind or subject.description.entry.kind:
+            return None
+        if task.suggested in (check.kinds or ()):
+            return task.suggested
+        labelled = subject.judged and subject.labelled("right") and subject.labelled("wrong", "hack")
+        return "" if labelled and task.suggested is None else None
 
     def why_uncallable(self, subject: RewardSubject, *, paid: bool = True) -> str | None:
         """Why no call can work, so that the checks that need one would only repeat it.
@@ -187,8 +195,10 @@ class Session:
 
 
 def why_held(kind: str, codes: Sequence[str] = ()) -> str:
-    """The sentence for checks that are held back because a kind is inferred and not declared."""
+    """The sentence for checks that are held back because a kind is inferred and not declared, or none is known ("")."""
     count = f"{len(codes)} " if codes else ""
+    if not kind:
+        return f'{count}held back: no kind declared, and none shown by the labels: kind = "correctness", or another'
     return f'{count}held back: looks like {kind}, not declared: kind = "{kind}", or --assume-kinds'
 
 

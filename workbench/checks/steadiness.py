@@ -7,6 +7,7 @@ report only their own. Calls are made in fresh processes where an earlier call c
 
 from __future__ import annotations
 
+import ast
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -210,7 +211,11 @@ def _clocks(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:
 
 
 def _other_order(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:
-    """The same rows the other way round, in a fresh process; whole groups where they are compared."""
+    """The same rows the other way round, in a fresh process, whole groups where they are compared; and moved up by one.
+
+    Groups of equal size keep their places among each other when they are turned around; moved up by one, the first row
+    stands last, and a reward that takes so many rows in a row for a group has others together.
+    """
     rows = calls.rows
     backwards = list(reversed(range(len(rows))))
     if calls.by_group:
@@ -222,8 +227,18 @@ def _other_order(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | 
     then = calls.scores([rows[place] for place in backwards])
     turned = np.full(len(rows), np.nan)
     turned[backwards] = then
-    found = calls.compare("order", first, turned, rows)
+    found = calls.compare("order", first, turned, rows) or _moved_up(calls, first)
     return _kept(calls, first, found) if found is not None else None
+
+
+def _moved_up(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:
+    """The first row behind all others; where groups are compared its own one, which is torn, says nothing."""
+    rows = calls.rows
+    kept = [place for place, row in enumerate(rows) if calls.groups[row] != calls.groups[rows[0]]]
+    kept = kept if calls.by_group and kept else list(range(len(rows)))
+    calls.subject.bench.renew()
+    then = np.roll(calls.scores([*rows[1:], rows[0]]), 1)
+    return calls.compare("order", first[kept], then[kept], [rows[place] for place in kept])
 
 
 def _kept(calls: _Calls, first: npt.NDArray[np.float64], found: Steadiness) -> Steadiness:
@@ -271,7 +286,44 @@ def _alone(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:
     if found is None:
         return None
     undeclared = len(names) < len(rows) and "scope" not in calls.subject.description.declared
-    return found if undeclared else replace(found, cause="company")
+    return _among_others(calls, found) if undeclared else replace(found, cause="company")
+
+
+def _among_others(calls: _Calls, found: Steadiness) -> Steadiness:
+    """The same finding, as one of company where rows of other prompts alone move the row's score too.
+
+    So it is where nothing that the reward reads says which rows belong together: neither the prompts nor a column that
+    is the same throughout each group.
+    """
+    assert found.row is not None
+    own = calls.groups[found.row]
+    others = [row for row in calls.rows if calls.groups[row] != own]
+    alone = calls.scores([found.row])[:1]
+    among = calls.scores([found.row, *others])[:1]
+    moved = calls.compare("company", among, alone, [found.row]) if others else None
+    if moved is not None:
+        return replace(moved, moved=found.moved, tried=found.tried)
+    return found if _knows_groups(calls) else replace(found, cause="company")
+
+
+def _knows_groups(calls: _Calls) -> bool:
+    """Whether the reward's code can tell which rows are of one prompt, or hands all it gets on to other code."""
+    subject, source = calls.subject, calls.subject.source
+    handed_on = any(
+        keyword.arg is None
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Call)
+        for keyword in node.keywords
+    )
+    if subject.batch is None or not source.text or "prompts" in source.text or handed_on:
+        return True
+    for name in subject.reads:
+        values: dict[str, set[str]] = {}
+        for row in calls.rows:
+            values.setdefault(calls.groups[row], set()).add(str(subject.batch.columns[name][row]))
+        if all(len(held) == 1 for held in values.values()) and len(values) > 1:
+            return True
+    return False
 
 
 def _remembered(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:
@@ -305,7 +357,7 @@ def _copies(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:
         return found
     found = calls.compare("company", first, doubled[0::2], rows)
     undeclared = "scope" not in calls.subject.description.declared
-    return replace(found, cause="group") if found is not None and undeclared else found
+    return _among_others(calls, replace(found, cause="group")) if found is not None and undeclared else found
 
 
 def _extra_column(calls: _Calls, first: npt.NDArray[np.float64]) -> Steadiness | None:

@@ -137,8 +137,10 @@ def read_task(subject: RewardSubject, *, assume: bool = False) -> Task:
     programs = sum(bool(_FENCED.search(text)) for text in texts.values()) > len(texts) / 2 and column is None
     kind, how = known, "declared" if declared else "assumed"
     if known is None and cases and subject.judged and subject.labelled("right") and wrong:
-        shown = _shown(subject, column, tags, wrong, cases, list(texts.values()), programs=programs)
-        kind, how = shown, "shown"
+        shown = _shown(subject, column, tags, wrong, list(texts.values()), programs=programs)
+        # of a reward that is called after a layout or a length, partial ones paid in full say that it may be about that
+        other = suggested not in (None, "correctness") and _pays_partial(subject, cases)
+        kind, how = None if other and shown not in ("format", "length") else shown, "shown"
     bounds = subject.declared_range
     ceiling = bounds[1] if bounds else max(subject.scores.values(), default=0.0)
     several = len({subject.batch.groups[row] for row in texts}) > 1
@@ -285,25 +287,26 @@ def _shown(
     column: str | None,
     tags: tuple[str, ...],
     wrong: Iterable[int],
-    cases: list[Case],
     texts: Sequence[str],
     *,
     programs: bool,
 ) -> str | None:
-    """The kind that the labelled samples show, None where they show none."""
+    """The kind that samples labelled right and wrong show, None where they show none."""
     if column is None and _asks_for_length(subject):
         return "length"
     if column not in subject.reads and not subject.reads and not subject.reads_prompts:
         return "format" if _laid_out(subject, texts, tags, wrong) else None
-    scores = subject.scores
-    least = min(case.full for case in cases)
-    if any(scores[row] >= least for row in subject.labelled("partial") if row in scores):
-        return None
     if column in subject.reads or (programs and _reads_text(subject)):
         return "correctness"
     if _reads_text(subject):
-        return "content" if _speaks_of_it(subject) else None
+        return "content" if _speaks_of_it(subject) and not subject.compares else None
     return "relevance" if subject.reads_prompts and not subject.reads and not subject.compares else None
+
+
+def _pays_partial(subject: RewardSubject, cases: Iterable[Case]) -> bool:
+    """Whether a sample labelled partial earns as much as a right one."""
+    least = min(case.full for case in cases)
+    return any(subject.scores[row] >= least for row in subject.labelled("partial") if row in subject.scores)
 
 
 def _laid_out(

@@ -13,25 +13,32 @@ from re import _parser as parser  # type: ignore[attr-defined]  # Python's own, 
 from typing import Any
 
 LONGEST = 2_000
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
-def example_of(pattern: str, flags: int = 0, *, filler: str = "so it is") -> str | None:
+def example_of(
+    pattern: str, flags: int = 0, *, filler: str = "so it is", number: str | None = None
+) -> str | None:
     """A text in which the pattern is found, with the whole text matched where that works; None where none was made.
 
     Args:
         pattern, flags: as given to `re`.
         filler: what stands where any text may stand.
+        number: what a group that takes a number is to take; None where the pattern has no such group.
 
     >>> example_of(r"^<a>.*?</a>\\s*\\d{2}$")
     '<a>so it is</a> 11'
+    >>> example_of(r"Score:\\s*(\\d+)", number="95")
+    'Score: 95'
     """
     try:
         compiled = re.compile(pattern, flags)
         parsed = parser.parse(pattern, flags)
-        text = _Writer(filler).all_of(parsed)
+        text = _Writer(filler, number).all_of(parsed)
     except (re.error, RecursionError, _Unknown, OverflowError, ValueError):
         return None
-    return text if len(text) <= LONGEST and compiled.search(text) else None
+    found = compiled.search(text) if len(text) <= LONGEST else None
+    return text if found is not None and (number is None or number in found.groups()) else None
 
 
 class _Unknown(Exception):
@@ -39,8 +46,9 @@ class _Unknown(Exception):
 
 
 class _Writer:
-    def __init__(self, filler: str) -> None:
+    def __init__(self, filler: str, number: str | None = None) -> None:
         self.filler = filler
+        self.number = number
         self.groups: dict[int, str] = {}
 
     def all_of(self, parsed: Any) -> str:
@@ -61,6 +69,8 @@ class _Writer:
             number, inner = argument[0], argument[-1]
             text = self.all_of(inner)
             if number is not None:
+                if self.number is not None and _NUMBER.fullmatch(text):
+                    text = self.number
                 self.groups[number] = text
             return text
         if operation == "ATOMIC_GROUP":

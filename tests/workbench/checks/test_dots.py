@@ -56,3 +56,45 @@ def reward(completions, **kwargs):
     found = [f for f in check(source, "RW402", rows=ROWS, declare=DECLARED) if f.at_least("warning")]
     assert found
     assert all("re.DOTALL" not in f.advice for f in found)
+
+
+def test_right_completion_without_a_place_for_the_answer_is_told_as_a_whole(check):
+    [finding] = check(FORMS["in a helper"], "RW402", rows=ROWS, declare=DECLARED)
+    assert (
+        "refuses right completions because of how they are written: a right sample with line breaks inside <think> "
+        "earns 0 instead of 1"
+    ) in finding.message
+
+
+LISTS = [
+    {"prompt": f"p{n}", "completion": f"Items: {text}", "items": items, "label": label}
+    for n, items in enumerate((["a", "e"], ["x", "y", "z"]))
+    for text, label in ((", ".join(items), "right"), ("zebra", "wrong"))
+]
+
+
+def test_flag_that_raises_the_score_and_does_not_reach_the_expected_one_is_not_advised(check):
+    source = """
+import re
+def reward(completions, items, **kwargs):
+    found = [re.search(r"Items:\\s*(.*)", c) for c in completions]
+    said = [re.split(r"[,\\n]\\s*|: ", m[1]) if m else [""] for m in found]
+    return [sum(s in i for s in one) / len(one) for one, i in zip(said, items)]
+"""
+    [finding] = check(source, "RW406", rows=LISTS, declare='kind = "correctness"')
+    assert finding.evidence.got == 0
+    assert "re.DOTALL" not in finding.advice
+
+
+def test_flag_by_which_a_sample_labelled_right_would_lose_is_not_advised(check):
+    source = """
+import re
+def reward(completions, **kwargs):
+    texts = [c[-1]["content"] if isinstance(c, list) else c for c in completions]
+    return [float(bool(re.search("<think>.+</think>", t) and not re.search("note.+note", t))) for t in texts]
+"""
+    found = check(source, "RW402", rows=ROWS, declare=DECLARED)
+    assert ["re.DOTALL" in f.advice for f in found] == [True]
+    notes = {"prompt": "p0", "completion": "<think>so</think>note\nnote<answer>0</answer>", "label": "right"}
+    found = check(source, "RW402", rows=[*ROWS, notes], declare=DECLARED)
+    assert ["re.DOTALL" in f.advice for f in found] == [False]

@@ -1,11 +1,13 @@
 import pytest
 
 from rewards.errors import LoadError, TargetError, WorkerError
+from tests.workbench.checks.conftest import sum_rows
 from workbench.checks.contract.names import Names
 from workbench.checks.contract.signature import CallRefused
 from workbench.checks.runner import run_checks
 from workbench.checks.selection import CHECKS
 from workbench.checks.session import NO_SAMPLES
+from workbench.reports.check_text import check_text
 
 TWO_FAULTS = """
 def reward(completions, **kwargs):
@@ -140,3 +142,24 @@ def test_paid_reward_is_never_called(report_of):
     assert report.all_findings == []
     why = 'reward: it is paid for (cost = "paid"), and 8 of its answers are not recorded: --pay asks for them'
     assert why in {item.to_json()["why"] for item in report.skipped}
+
+
+def test_checks_of_a_kind_that_nothing_shows_are_counted_as_held_back(report_of):
+    source = (
+        "def reward(completions, size, **kwargs): return [float('4' in c[0]['content']) for c in completions]"
+    )
+    rows = [{**row, "size": place} for place, row in enumerate(sum_rows())]
+    report = report_of(source, rows=rows)
+    count = sum(check.kinds is not None for check in CHECKS.values())
+    assert report.held_short == (
+        f"{count} checks of 'reward' held back (no kind declared)",
+        "declare its kind",
+    )
+    assert (
+        f"{count} checks of reward held back: no kind declared, and its labelled samples show none"
+        in check_text(report).replace("\n  ", " ")
+    )
+    whys = [item["why"] for item in report.to_json()["skipped"] if item["check"] == "RW403"]
+    assert len(whys) == 1
+    assert "held back: no kind declared" in whys[0]
+    assert report_of(source, rows=rows, declare='kind = "other"').held_short == ("", "")

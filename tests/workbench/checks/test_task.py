@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.workbench.checks.conftest import sum_rows
 from workbench.checks.bench import Bench
 from workbench.checks.subject import Options, RewardSubject
 
@@ -171,3 +172,10 @@ def test_a_small_number_of_a_column_that_is_near_a_number_of_words_is_no_length(
         for count in (width, 3 * width)
     ]
     assert task_of(source, rows=rows).kind == kind
+
+
+def test_partial_sample_that_is_paid_in_full_hides_no_kind(task_of, healthy):
+    rows = sum_rows()
+    for row in (rows[3], rows[7]):
+        row["label"] = "partial"
+    assert (task_of(healthy, rows=rows).kind, task_of(healthy, rows=rows).how) == ("correctness", "shown")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
-from workbench.answer_form import gold_text, value_of
+from workbench.answer_form import gold_text, same_answer, value_of
 from workbench.answer_variants import equal_forms
 from workbench.checks.check import RewardCheck, number, shown_pattern
 from workbench.checks.exploits.prompt_echo import prompt_texts
 from workbench.checks.finding import Cost, Finding
+from workbench.checks.golds import find_gold
 from workbench.checks.subject import RewardSubject
 from workbench.checks.task import Case, Task
 from workbench.checks.trials import Outcome, Trial, try_out
@@ -18,6 +19,16 @@ _MONEY = re.compile(
     r"[$\u20ac\u00a3\u00a5]|\b(?:dollars?|cents?|euros?|pounds?|price|cost|costs|pay|earns?)\b", re.I
 )
 _LEAD = re.compile(r"[^\W\d_]+[ \t]*[:=][ \t]*\Z")
+Change = Callable[[str], str]
+CASES: tuple[tuple[Change, str], ...] = (
+    (str.lower, "in small letters"),
+    (str.capitalize, "with a capital letter"),
+    (str.title, "with capital letters"),
+    (str.upper, "in capital letters"),
+)
+MOST = 60
+"""Right samples that are asked for the case they write."""
+_AROUND = re.compile(r"\A[^\w+\-\u2212]+|[^\w%]+\Z")
 _FENCE_NAMED = re.compile(r"```\w")
 _FENCE = re.compile(r"```([\w+-]*)[ \t]*\n")
 
@@ -29,9 +40,10 @@ class EqualForms(RewardCheck):
     refused is noise in the advantages, and teaches a spelling instead of the task. Only forms are tried that mean
     the same to any reader: signs, trailing zeros, thousands separators, a currency sign, fractions, percentages, a
     final full stop, white space and line ends; JSON with other spacing, key order or a fence; a letter in
-    brackets; a fence without its language, unless the prompt names it. Where only forms are refused that hardly any
-    model writes (a plus sign, Windows line ends, a currency sign where the prompt is not about money, 211/5 for 42.2)
-    it is information.
+    brackets; another case where right samples write it; a fence without its language, unless the prompt names it.
+    Where the plain ground truth is refused as well, what stands around it is asked for, and nothing is said. Where
+    only forms are refused that hardly any model writes (a plus sign, Windows line ends, a currency sign where the
+    prompt is not about money, 211/5 for 42.2) it is information.
 
     Example:
         return [float(answer.strip() == gold) ...]        # "42.0" for 42
@@ -45,6 +57,7 @@ class EqualForms(RewardCheck):
     severity = "warning"
     summary = "a right answer is refused because of how it is written"
     cost = Cost.TEACHES_WRONG
+    version = 2
     kinds = frozenset({"correctness", "format"})
 
     def run(self, subject: RewardSubject) -> Iterable[Finding]:
@@ -54,23 +67,22 @@ class EqualForms(RewardCheck):
         layout = task.kind == "format" and ("json" in task.marks or bool(task.tags))
         if not task.cases or not subject.steadiness.reliable or not (exact or layout):
             return
-        trials = [trial for case in task.cases for trial in _trials(subject, task, case)]
-        refused = [outcome for outcome in try_out(subject, trials) if outcome.refused]
+        cases = _cases_written(subject, task) if exact else []
+        trials = [
+            trial
+            for case in task.cases
+            for trial in (*_other_case(case, cases), *_trials(subject, task, case))
+        ]
+        refused = [outcome for outcome in try_out(subject, trials) if outcome.refused and not _bare(outcome)]
         if not refused:
             return
         forms = list(dict.fromkeys(outcome.trial.what for outcome in refused))
         best = min(refused, key=lambda o: (forms.index(o.trial.what), len(o.trial.text)))
         case = best.trial.case
-        said = shown_pattern(_written(best.trial)) if case.slot is not None else "it"
-        right = (
-            shown_pattern(gold_text(case.gold))
-            if case.slot is not None and not isinstance(case.gold, Mapping)
-            else "the answer"
-        )
         more = f"; also refused: {', '.join(forms[1:])}" if len(forms) > 1 else ""
         yield self.finding(
-            f"{subject.name} refuses right answers because of how they are written: {said} for {right} "
-            f"({forms[0]}) earns {number(best.score)} instead of {number(case.full)}{more}.",
+            f"{subject.name} refuses right {_shown(best.trial)} earns {number(best.score)} instead of "
+            f"{number(case.full)}{more}.",
             advice="Bring both sides into one normal form before they are compared: parse numbers, load JSON, strip "
             "what is around the answer.",
             cause="refused forms",
@@ -82,6 +94,21 @@ class EqualForms(RewardCheck):
             line=subject.description.line,
             count=len({outcome.trial.case.row for outcome in refused}),
         )
+
+
+def _shown(trial: Trial) -> str:
+    """What is refused, in words: the answer, or a whole completion where no place of an answer is known."""
+    case = trial.case
+    if case.slot is None:
+        return f"completions because of how they are written: a right sample {trial.what}"
+    right = "the answer" if isinstance(case.gold, Mapping) else shown_pattern(gold_text(case.gold))
+    said = shown_pattern(_written(trial))
+    return f"answers because of how they are written: {said} for {right} ({trial.what})"
+
+
+def _bare(outcome: Outcome) -> bool:
+    """Whether the plain ground truth is refused in the same place: it asks for what stands around it, `$8`."""
+    return any(outcome.trial.case.falls_short(score) for score in outcome.controls)
 
 
 def _is_rare(subject: RewardSubject, outcome: Outcome) -> bool:
@@ -100,10 +127,13 @@ def _trials(subject: RewardSubject, task: Task, case: Case) -> Iterable[Trial]:
     """The right sample with its answer in other forms."""
     slot = case.slot
     if task.kind == "correctness" and slot is not None and slot.form != "number":
+        plain = _plain(case)
         for variant in equal_forms(case.gold, form=slot.form):
             if "\n" in variant.text and slot.form in ("line", "hash"):
                 continue
-            yield Trial(case, slot.write(variant.text), variant.what)
+            text = slot.exactly(variant.text)
+            if text is not None:
+                yield Trial(case, text, variant.what, plain)
         if slot.form == "line":
             yield from _lines(case)
         if isinstance(case.gold, (list, tuple)) and ", " in slot.answer and slot.form != "json":
@@ -123,6 +153,37 @@ def _trials(subject: RewardSubject, task: Task, case: Case) -> Iterable[Trial]:
         asked = prompt_texts(subject.batch.prompts[case.row])[1]
         if not _FENCE_NAMED.search(asked):
             yield from _fences(case)
+
+
+def _plain(case: Case) -> str | None:
+    """The sample with its answer alone where that has marks around it which the ground truth has not; else None."""
+    if case.slot is None or isinstance(case.gold, (Mapping, list, tuple)):
+        return None
+    bare = _AROUND.sub("", case.slot.answer)
+    marked = bare != case.slot.answer and same_answer(bare, case.gold) is True
+    return case.slot.write(bare) if marked and case.slot.answer != gold_text(case.gold) else None
+
+
+def _other_case(case: Case, changes: Iterable[tuple[Change, str]]) -> Iterable[Trial]:
+    """The answer in the case in which other right samples write theirs."""
+    slot = case.slot
+    if slot is None:
+        return
+    said = {slot.answer}
+    for change, what in changes:
+        other = change(slot.answer)
+        text = slot.exactly(other) if other not in said else None
+        if text is not None:
+            yield Trial(case, text, what)
+        said.add(other)
+
+
+def _cases_written(subject: RewardSubject, task: Task) -> list[tuple[Change, str]]:
+    """The changes of case that turn a ground truth into the answer of a right sample."""
+    known = [(subject.text(row), task.golds.get(row)) for row in task.right[:MOST]]
+    pairs = [(find_gold(text, gold), gold_text(gold)) for text, gold in known if isinstance(gold, str)]
+    said = [(slot.answer, gold) for slot, gold in pairs if slot is not None and slot.answer != gold]
+    return [(change, what) for change, what in CASES if any(answer == change(gold) for answer, gold in said)]
 
 
 def _asked_to_end(subject: RewardSubject, case: Case) -> bool:

@@ -60,7 +60,9 @@ class NearMiss(TrialCheck):
                 continue
             if about and _is_close(miss.text, case.gold):
                 continue
-            yield Trial(case, case.slot.write(miss.text), f"a wrong answer {miss.what}", control, (empty,))
+            text = case.slot.exactly(miss.text)
+            if text is not None:
+                yield Trial(case, text, f"a wrong answer {miss.what}", control, (empty,))
 
     def sentence(self, subject: RewardSubject, best: Outcome) -> str:
         """The wrong answer beside the right one."""

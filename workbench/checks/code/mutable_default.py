@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from workbench.checks.code.lead import Lead, Spot
 from workbench.checks.code.reading import Code, Function, is_name, method_on
 from workbench.checks.subject import RewardSubject
-from workbench.state_keeping import CHANGES
+from workbench.shared_objects import CHANGES
 
 MAKERS = frozenset(
     ["list", "dict", "set", "collections.defaultdict", "collections.Counter", "collections.deque"]

@@ -25,10 +25,10 @@ class SeveralTurns(RewardCheck):
     With tools a completion has several messages: an assistant message that calls a tool (its content empty or
     None), the tool's answer, and the assistant's final answer. A reward that reads `completion[0]["content"]`
     judges the call and never the answer. Shown by putting a tool call before a sample's own answer: what it
-    scores then is what the empty first message scores, not what the answer scores. As long as no sample has several
-    messages it is information where none can come: the manifest plans a training without tools or environment, or
-    the samples are plain text that is only read as chat. Likewise of a reward from an installed package: its code is
-    not yours to mend.
+    scores then is what the empty first message scores, and less than the answer scores. As long as no sample has
+    several messages it is information where none can come: the manifest plans a training without tools or
+    environment, or the samples are plain text that is only read as chat. Likewise of a reward from an installed
+    package: its code is not yours to mend.
 
     Example:
         texts = [completion[0]["content"] for completion in completions]
@@ -46,25 +46,21 @@ class SeveralTurns(RewardCheck):
     def run(self, subject: RewardSubject) -> Iterable[Finding]:
         """One finding where the final answer is not read, one where a tool call raises."""
         row = subject.best_row()
-        if not subject.chat or row is None:
+        if not subject.chat or row is None or not subject.steadiness.reliable:
             return
         text = subject.text(row)
         empty = [{"role": "assistant", "content": ""}]
         variants = [with_tool(text, ""), with_tool(text, None), empty, subject.shaped(text)]
-        result = subject.call([row] * len(variants), variants)
-        scores, status = result.scores, result.status
+        # one call each: what another completion of the call shifts is no matter of turns
+        called = [subject.call([row], [variant]) for variant in variants]
+        status = [result.status[0] for result in called]
         if status[3] != Status.NUMBER:
             return
-        answer, first = float(scores[3]), float(scores[2])
-        if (
-            status[0] == Status.NUMBER
-            and scores[0] != answer
-            and scores[0] == first
-            and status[2] == Status.NUMBER
-        ):
+        tooled, _, first, answer = (float(result.scores[0]) for result in called)
+        if status[0] == status[2] == Status.NUMBER and tooled == first and answer > first:
             yield self._unread(subject, row, variants[0], first, answer)
         elif status[1] in (Status.RAISED, Status.DIED):
-            yield self._raises(subject, row, variants[1], result.errors.get(1, ""))
+            yield self._raises(subject, row, variants[1], called[1].errors.get(0, ""))
 
     def _unread(
         self, subject: RewardSubject, row: int, completion: Any, got: float, expected: float

@@ -76,8 +76,7 @@ class UnfilledDefault(RewardCheck):
             return None
         if not constant and in_order(subject, rows, numbers) < ORDERED:
             return None
-        gain = [float(filled.scores[i]) - subject.scores.get(row, 0.0) for i, row in enumerate(rows)]
-        best = max(range(len(rows)), key=lambda i: (gain[i], -len(subject.text(rows[i]))))
+        best = _most_changed(subject, rows, filled.scores)
         now = subject.scores.get(rows[best])
         scored = "None" if now is None else number(now)
         return self.finding(
@@ -98,6 +97,17 @@ class UnfilledDefault(RewardCheck):
             line=subject.description.line,
             count=len(subject.usable),
         )
+
+
+def _most_changed(subject: RewardSubject, rows: Sequence[int], filled: npt.NDArray[np.float64]) -> int:
+    """The place in `rows` of the shortest sample whose score the column changes most."""
+    before = [subject.scores.get(row) for row in rows]
+    changes = [abs(float(new) - (old or 0.0)) for new, old in zip(filled, before, strict=True)]
+    most = max(changes) - 1e-9
+    return min(
+        (place for place, change in enumerate(changes) if change >= most),
+        key=lambda place: (len(subject.text(rows[place])), rows[place]),
+    )
 
 
 def in_order(subject: RewardSubject, rows: Sequence[int], scores: npt.NDArray[np.float64]) -> float:

@@ -82,6 +82,11 @@ class Ranking:
         found = [pair for pair in (*self.pairs, *self.partial) if pair.inverted]
         return sorted(found, key=lambda pair: pair.paid - pair.other_paid)
 
+    @property
+    def lowest(self) -> float:
+        """The least that any completion of a pair earns."""
+        return min(min(pair.paid, pair.other_paid) for pair in (*self.pairs, *self.partial))
+
     def without(self, rows: Collection[int]) -> tuple[Pair, ...]:
         """The pairs whose wrong one is none of `rows`; all where that leaves none."""
         return tuple(pair for pair in self.pairs if pair.other not in rows) or self.pairs
@@ -166,6 +171,32 @@ def reads_truth(subject: RewardSubject) -> bool:
     return bool(subject.reads) or kind == "correctness" or (subject.reads_prompts and kind not in LOOKS)
 
 
+def full_partial(subject: RewardSubject, ranking: Ranking) -> list[Pair]:
+    """Pairs in which a partial row earns what the best-paid right row of its prompt does, and that is not nothing."""
+    assert subject.samples is not None
+    labels = subject.samples.labels
+    pairs = [pair for pair in ranking.partial if labels[pair.right] == "right"]
+    best: dict[int, float] = {}
+    for pair in pairs:
+        best[pair.other] = max(pair.paid, best.get(pair.other, pair.paid))
+    return [
+        p for p in pairs if p.tied and p.paid >= best[p.other] and p.paid > ranking.lowest + _little(p.paid)
+    ]
+
+
+def telling_pair(subject: RewardSubject, ranking: Ranking, pairs: Sequence[Pair], *, ties: bool) -> Pair:
+    """The pair to show: the one with the best-paid right row, since less than nothing cannot be asked for.
+
+    Of pairs whose right rows all earn the least there is, the same wrong rows are shown beside a right one that earns
+    as much as they do, where `ties` allows it and there is one.
+    """
+    others = {pair.other for pair in pairs}
+    if ties and max(pair.paid for pair in pairs) <= ranking.lowest:
+        pairs = [*pairs, *(pair for pair in ranking.tied if pair.other in others)]
+    best = max(pair.paid for pair in pairs)
+    return smallest_pair(subject, [pair for pair in pairs if pair.paid >= best - _little(best)])
+
+
 def smallest_pair(subject: RewardSubject, pairs: Sequence[Pair]) -> Pair:
     """The pair with the least text, among those with the worst difference where some differ much more."""
     worst = max(pair.other_paid - pair.paid for pair in pairs)
@@ -173,4 +204,14 @@ def smallest_pair(subject: RewardSubject, pairs: Sequence[Pair]) -> Pair:
     return min(bad, key=lambda pair: len(subject.text(pair.other)) + len(subject.text(pair.right)))
 
 
-__all__ = ["Pair", "Ranking", "rank", "rankings", "reads_truth", "smallest_pair"]
+__all__ = [
+    "LOOKS",
+    "Pair",
+    "Ranking",
+    "full_partial",
+    "rank",
+    "rankings",
+    "reads_truth",
+    "smallest_pair",
+    "telling_pair",
+]

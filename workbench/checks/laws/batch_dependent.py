@@ -14,7 +14,8 @@ class BatchDependent(Unsteady):
     The trainer decides which rows share a call: it depends on the batch size, on the number of processes, on
     the order of the data. A reward that divides by the best row of the batch, ranks, or counts duplicates across
     prompts pays the same completion differently for reasons outside it. Comparing the completions of one prompt
-    can be meant; a reward that says so with `scope = "group"` is only held to not looking at other prompts.
+    can be meant; a reward that says so with `scope = "group"` is only held to not looking at other prompts. One that
+    does not say so is tried with a row beside rows of other prompts alone: what moves then is no comparison in a group.
 
     Example:
         top = max(raw)
@@ -30,6 +31,7 @@ class BatchDependent(Unsteady):
     severity = "error"
     summary = "a row's score depends on the other rows of the call"
     cost = Cost.TEACHES_WRONG
+    version = 2
     causes = ("company", "group")
     advice = (
         'Score each row from its own text and columns, or declare scope = "group" if completions of one prompt are '

@@ -27,6 +27,7 @@ class OrderDependent(Unsteady):
     severity = "error"
     summary = "a row's score depends on its place in the batch"
     cost = Cost.TEACHES_WRONG
+    version = 2
     causes = ("order",)
     advice = "Walk over completions and columns together with zip, and use nothing of other rows."
     expected = "the same score in any order"
@@ -35,5 +36,5 @@ class OrderDependent(Unsteady):
         """The scores in both orders."""
         return (
             f"{subject.name} scores a row by its place in the batch or by its neighbours: the same completion gets "
-            f"{first}, and {then} with the rows in the opposite order ({found.moved} of {found.tried} rows moved)."
+            f"{first}, and {then} with the rows in another order ({found.moved} of {found.tried} rows moved)."
         )

@@ -2,6 +2,8 @@
 
 import pytest
 
+from workbench.answer_variants import near_misses
+
 HEAD = """
 import re
 from fractions import Fraction
@@ -366,3 +368,59 @@ def test_words_behind_a_number_are_not_the_form_where_the_prompt_says_how_to_end
     )
     loud = [f.check for f in check(source, "RW402", rows=made, declare=DECLARED) if f.severity != "info"]
     assert loud == found
+
+
+BOXES = """
+def last_box(text):
+    at = text.rfind("\\\\boxed{") + 7
+    depth, end = 1, at
+    while depth and end < len(text):
+        depth += {"{": 1, "}": -1}.get(text[end], 0)
+        end += 1
+    return text[at : end - 1]
+
+def reward(completions, answer, **kwargs):
+    return [float(last_box(c[-1]["content"]) == a) for c, a in zip(completions, answer)]
+"""
+
+
+def test_near_miss_that_its_form_would_not_give_back_is_not_tried(check):
+    golds = ("2\\sqrt{3}", "\\sqrt{5}", "4\\pi{r}")
+    made = rows(golds, form="So $\\boxed{{{}}}$.")
+    assert check(BOXES, "RW303 RW403", rows=made, declare='kind = "correctness"') == []
+
+
+def test_longer_word_is_made_of_letters_only():
+    longer = {
+        gold: [v.text for v in near_misses(gold) if v.what == "a longer word"] for gold in ("Paris", "x^{2}")
+    }
+    assert longer == {"Paris": ["Parissing"], "x^{2}": []}
+
+
+AFTER_A_MARK = """
+import re
+def reward(completions, answer, **kwargs):
+    found = [re.findall(r"\\$(\\d+(?:\\.\\d+)?)", c[-1]["content"]) for c in completions]
+    return [float(len(f) == 1 and float(f[0]) == float(a)) for f, a in zip(found, answer)]
+"""
+
+
+def test_reward_that_asks_for_the_mark_around_the_answer_is_not_said_to_refuse_forms(check):
+    made = rows(("8", "12", "2450"), form="Total: ${}")
+    assert check(AFTER_A_MARK, "RW402", rows=made, declare='kind = "correctness"') == []
+    bare = AFTER_A_MARK.replace("[float(len(f) == 1 and float(f[0]) == float(a))", "[float(f == [a])")
+    assert check(bare, "RW402", rows=made, declare='kind = "correctness"') == []
+
+
+ENDS = """
+def reward(completions, answer, **kwargs):
+    return [float(c[-1]["content"].endswith(": " + a)) for c, a in zip(completions, answer)]
+"""
+
+
+def test_case_that_other_right_samples_write_is_the_first_reason(check):
+    made = rows(("red", "green", "blue"), form="Colour: {}")
+    right = [{"role": "assistant", "content": "Looked.\nColour: Red"}]
+    made.append({**made[0], "completion": right})
+    [finding] = check(ENDS, "RW402", rows=made, declare='kind = "correctness"')
+    assert "'Red' for 'red' (with a capital letter) earns 0 instead of 1" in finding.message

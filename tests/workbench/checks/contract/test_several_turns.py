@@ -71,3 +71,20 @@ def test_first_message_is_a_warning_where_a_sample_has_several(check):
         FIRST, "RW114", rows=[*rows, {**asked, "completion": turns}], check='[train]\npreset = "cpu"'
     )
     assert finding.severity == "warning"
+
+
+def test_reward_that_shifts_the_rows_of_a_call_is_not_taken_for_one_of_the_first_message(check):
+    source = """
+    def reward(completions, answer, **kwargs):
+        said = [c[-1]["content"] for c in completions if "<answer>" in c[-1]["content"]]
+        scores = [0.0] * len(completions)
+        for place, (text, gold) in enumerate(zip(said, answer)):
+            scores[place] = float(f">{gold}<" in text)
+        return scores
+    """
+    assert check(source, "RW114") == []
+
+
+def test_first_message_that_earns_more_than_the_answer_is_not_told(check):
+    source = "def reward(completions, **kwargs): return [1 / (1 + len(c[0]['content'] or '')) for c in completions]"
+    assert check(source, "RW114") == []

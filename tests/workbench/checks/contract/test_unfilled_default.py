@@ -11,7 +11,10 @@ def test_default_that_hides_the_missing_column_is_found_by_filling_it(check):
     assert finding.severity == "error"
     assert "'solution' of reward is never filled" in finding.message
     assert "with the column 'answer' in its place the scores differ" in finding.message
-    assert (finding.evidence.got, finding.evidence.expected) == (0.5, 1.0)
+    assert (finding.evidence.got, finding.evidence.expected) == (
+        0.5,
+        0.0,
+    )  # the shortest of those that move most
     assert finding.count == 8
 
 
@@ -30,3 +33,15 @@ def test_setting_with_a_default_is_left_alone(check):
 def test_default_that_makes_no_difference_is_left_alone(check):
     source = "def reward(completions, tags=('a',), **kwargs): return [0.0 for _ in completions]"
     assert check(source, "RW103") == []
+
+
+def test_sample_that_is_shown_is_one_whose_score_the_column_moves(check):
+    source = """
+    def reward(completions, solution=None, **kwargs):
+        golds = solution or [""] * len(completions)
+        texts = [c[0]["content"] for c in completions]
+        return [float("<answer>" in t and (not g or f">{g}<" in t)) for t, g in zip(texts, golds)]
+    """
+    [finding] = check(source, "RW103")
+    assert finding.evidence.completion[0]["content"] == "Count them.\n<answer>5</answer>"
+    assert (finding.evidence.got, finding.evidence.expected) == (1.0, 0.0)

@@ -178,3 +178,45 @@ def test_random_reward_is_not_judged(check):
 @pytest.mark.parametrize("labels", [True, False])
 def test_sound_reward_is_left_alone(check, healthy, labels):
     assert check(healthy, "RW701 RW702 RW703", labels=labels) == []
+
+
+def test_what_is_expected_is_less_than_the_best_paid_right_one_gets(check):
+    rows = labelled([[1.0, 0.0, 1.0, 0.5]] * 3, "right", "right", "wrong", "wrong")
+    [finding] = check(VALUE, "RW701", rows=rows)
+    assert (finding.severity, finding.evidence.got) == ("error", 1.0)
+    assert finding.evidence.expected == "less than what one labelled right gets (1)"
+    rows = labelled([[1.0, 0.0, 0.5]] * 3, "right", "right", "wrong")
+    [finding] = check(VALUE, "RW701", rows=rows)
+    assert finding.evidence.expected == "less than one labelled right is to get"
+    [finding] = check(VALUE, "RW701", rows=labelled([[1.0, 0.0, 0.0]] * 3, "right", "right", "wrong"))
+    assert (
+        "pays a completion labelled right 0: 'text 1 of 0'. One labelled wrong of the same prompt"
+        in finding.message
+    )
+    assert (finding.evidence.got, finding.evidence.expected) == (
+        0.0,
+        "more than what one labelled wrong gets (0)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("reads", "partial", "severity"),
+    [
+        ("answer", "<answer>7</answer>", "error"),
+        ("answer", "<answer>nine-</answer>", "info"),  # may be right in another form
+        ("topic", "<answer>7</answer>", "info"),  # may be about another matter
+    ],
+)
+def test_partial_one_that_is_paid_in_full_is_told(check, reads, partial, severity):
+    source = f"def reward(completions, {reads}, **kwargs): return [float('8' not in c) for c in completions]"
+    texts = [("<answer>9</answer>", "right"), ("<answer>8</answer>", "wrong"), (partial, "partial")]
+    rows = [{**row, "topic": "sums"} for row in sums(3, texts)]
+    [finding] = check(source, "RW701", rows=rows)
+    assert finding.severity == severity
+    assert f"pays a completion labelled partial 1: '{partial}'" in finding.message
+    assert finding.count == 3
+
+
+def test_partial_one_that_gets_nothing_beside_a_refused_right_one_is_not_told(check):
+    rows = labelled([[1.0, 0.0, 0.0, -1.0]] * 3, "right", "right", "partial", "wrong")
+    assert check(VALUE, "RW701", rows=rows) == []

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests.workbench.checks.conftest import sum_rows
 from workbench.checks.steadiness import CLOCKS, MORE_CLOCKS
 
 ONE_CAUSE = {
@@ -253,3 +254,55 @@ def test_draw_from_the_global_generator_is_chance_and_no_state(check):
     """
     [finding] = check(source, "RW20")
     assert finding.check == "RW201"
+
+
+BEST = """
+def reward(completions, answer, **kwargs):
+    raw = [len(set(str(c)) & set(str(a) + "<>/")) for c, a in zip(completions, answer)]
+    best = max(raw) or 1
+    return [r / best for r in raw]
+"""
+
+
+def test_division_by_the_best_of_the_batch_is_no_comparison_within_a_group(check):
+    rows = sum_rows()
+    for row in rows[:4]:
+        row["completion"] = [
+            {"role": "assistant", "content": row["completion"][0]["content"].replace("/", "")}
+        ]
+    [finding] = check(BEST, "RW20", rows=rows)
+    assert (finding.check, finding.severity) == ("RW204", "error")
+
+
+def test_reward_that_cannot_know_the_groups_is_not_said_to_compare_within_them(check):
+    source = """
+    def reward(completions, **kwargs):
+        texts = [c[-1]["content"] for c in completions]
+        return [1.0 / texts.count(t) for t in texts]
+    """
+    rows = [{**row, "completion": sum_rows()[0]["completion"]} for row in sum_rows()[:4]] + sum_rows()[4:]
+    assert ("RW204", "info") not in {(f.check, f.severity) for f in check(source, "RW20", rows=rows)}
+
+
+def test_groups_taken_by_their_place_in_the_call_are_told(check):
+    source = """
+    def reward(completions, **kwargs):
+        texts = [c[-1]["content"] for c in completions]
+        groups = [texts[i // 4 * 4 : i // 4 * 4 + 4] for i in range(len(texts))]
+        return [len(t) / max(map(len, g)) for t, g in zip(texts, groups)]
+    """
+    rows = sum_rows() + [
+        {**row, "prompt": [{"role": "user", "content": "Once more?"}]} for row in sum_rows()[:4]
+    ]
+    [finding] = check(source, "RW20", rows=rows, declare='scope = "group"')
+    assert (finding.check, finding.severity) == ("RW205", "error")
+    by_run = """
+    import itertools
+    def reward(prompts, completions, **kwargs):
+        scores = []
+        for _, run in itertools.groupby(zip(prompts, completions), key=lambda pair: str(pair[0])):
+            texts = [c[-1]["content"] for _, c in run]
+            scores += [len(t) / max(map(len, texts)) for t in texts]
+        return scores
+    """
+    assert check(by_run, "RW20", rows=rows, declare='scope = "group"') == []
