@@ -25,7 +25,9 @@ _LOOKED_AT = frozenset(
         "to_numpy",
     ]
 )
-_TRUSTED = frozenset(["rewards", "builtins", "numpy", "pandas", "torch", "collections", "functools", "re", "_regex"])
+_TRUSTED = frozenset(
+    ["rewards", "builtins", "numpy", "pandas", "torch", "collections", "functools", "re", "_regex"]
+)
 
 
 _KNOWN: WeakKeyDictionary[type, bool] = WeakKeyDictionary()

@@ -328,7 +328,9 @@ class Places:
             return None
         pattern, subject = _pattern_and_subject(origin)
         base = self.of(subject, search=True) if type(subject) is str and len(subject) <= _LONGEST else None
-        match = next(itertools.islice(pattern.finditer(subject), at, None), None) if base is not None else None
+        match = (
+            next(itertools.islice(pattern.finditer(subject), at, None), None) if base is not None else None
+        )
         return base.cut(*match.span(group)) if base is not None and match is not None else None
 
     def _split(self, base: Place, receiver: str, name: str, items: Any) -> list[Place | None]:

@@ -384,7 +384,14 @@ def register(value: Any, origin: Origin) -> None:
         new = STATE.by_identity.setdefault(id(value), origin) is origin
         if kind in (list, tuple) and value and type(value[0]) in (str, type(None)):
             STATE.lists_of_text.append(value)
-        elif new and kind is list and value and type(value[0]) is tuple and value[0] and type(value[0][0]) is str:
+        elif (
+            new
+            and kind is list
+            and value
+            and type(value[0]) is tuple
+            and value[0]
+            and type(value[0][0]) is str
+        ):
             STATE.lists_of_tuples.append(value)
         elif new and kind.__name__ == "ndarray":
             note_numbers(value)

@@ -17,7 +17,9 @@ WAYS = {
 
 
 @pytest.mark.parametrize(("made", "test", "words"), WAYS.values(), ids=WAYS)
-def test_words_that_stand_for_others_are_those_others(tmp_path: Path, made: str, test: str, words: str) -> None:
+def test_words_that_stand_for_others_are_those_others(
+    tmp_path: Path, made: str, test: str, words: str
+) -> None:
     source = f"""import re
 
 def reward(completions, **_):

@@ -45,11 +45,16 @@ def reward(completions, answer, **_):
         scores.append(s)
     return scores
 """
-    assert [condition for _, condition in paid(explained(tmp_path, source, 0))] == ["'<think>' in t", "a in t"]
+    assert [condition for _, condition in paid(explained(tmp_path, source, 0))] == [
+        "'<think>' in t",
+        "a in t",
+    ]
     assert (0.5, "a in t") in paid(explained(tmp_path, source, 2))
 
 
-@pytest.mark.parametrize("last", ["r + 0.5 if '<think>' in t else r", "r if '<think>' in t or a in t else 0.0"])
+@pytest.mark.parametrize(
+    "last", ["r + 0.5 if '<think>' in t else r", "r if '<think>' in t or a in t else 0.0"]
+)
 def test_a_choice_around_a_decided_number_leaves_it_its_own_test(tmp_path: Path, last: str) -> None:
     source = f"""
 def reward(completions, answer, **_):
