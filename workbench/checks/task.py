@@ -138,8 +138,8 @@ def read_task(subject: RewardSubject, *, assume: bool = False) -> Task:
     kind, how = known, "declared" if declared else "assumed"
     if known is None and cases and subject.judged and subject.labelled("right") and wrong:
         shown = _shown(subject, column, tags, wrong, list(texts.values()), programs=programs)
-        # of a reward that is called after a layout or a length, partial ones paid in full say that it may be about that
-        other = suggested not in (None, "correctness") and _pays_partial(subject, cases)
+        # partial ones paid in full say that it may be about a part of the task, unless its name speaks of the answer
+        other = suggested != "correctness" and _pays_partial(subject, cases)
         kind, how = None if other and shown not in ("format", "length") else shown, "shown"
     bounds = subject.declared_range
     ceiling = bounds[1] if bounds else max(subject.scores.values(), default=0.0)
