@@ -218,7 +218,12 @@ class Reader:
         if not origin.value and not missed and not any(part.points or part.of for part in shown):
             shown = [self._nothing(shown, origin)]
         lacking = [self._not_run(one) for one in missed[:_MOST_MISSED]]
-        return tuple(self._credit(part) for part in shown), tuple(lacking)
+        told = {(one.condition, one.compared) for one in lacking if one.condition is not None}
+        credits = [self._credit(part) for part in shown]
+        # a test that gave nothing is told once, by what it would have paid
+        return tuple(
+            one for one in credits if one.points or (one.condition, one.compared) not in told
+        ), tuple(lacking)
 
     def _nothing(self, shown: list[Part], origin: Origin) -> Part:
         """A score of 0 of which no part is known: that it is 0, of the most there is."""
