@@ -170,7 +170,8 @@ def call_reward(
                 trainer_state=state,
                 record_credits=record_credits,
             )
-        return replace(result, reads=seen.reads()) if seen.reads() else result
+        reads = seen.reads() if state is None else ()  # of training nothing is kept
+        return replace(result, reads=reads) if reads else result
 
     concerned = batch if batch is not None else context.rows(rows)
     with context.memory.limited_to(reward) if context.memory is not None else contextlib.nullcontext():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -59,7 +60,7 @@ class Frame:
             seen[name] = join(seen.get(name), value)
 
 
-class Expressions:
+class Expressions(ABC):
     """Evaluates expressions.
 
     Args:
@@ -73,17 +74,17 @@ class Expressions:
         self.steps = 0
         self.forks = 0
 
+    @abstractmethod
     def call(self, function: Own, given: dict[str, Any]) -> Any:
         """What a function gives back."""
-        raise NotImplementedError
 
+    @abstractmethod
     def assign(self, target: ast.expr, value: Any) -> None:
         """A target gets a value."""
-        raise NotImplementedError
 
+    @abstractmethod
     def refine(self, test: ast.expr, holds: bool) -> None:
         """Narrow the range of a variable by a comparison."""
-        raise NotImplementedError
 
     def step(self) -> None:
         """Count a step, and give up after too many."""
